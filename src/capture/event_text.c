@@ -237,11 +237,29 @@ static int add_tracepoint(struct event_text *t, const struct tracepoint_name *tp
 	return 0;
 }
 
+/* Programs register these events themselves, in a file that only such kernels have. */
+static bool user_events_hint(struct event_text *t, const char *sys)
+{
+	char path[512];
+
+	if (!streq(sys, "user_events"))
+		return false;
+	snprintf(path, sizeof(path), "%s/user_events_status", t->source->tracefs);
+	if (access(path, F_OK) != 0)
+		err_hint(t->err, "this kernel has no user_events (CONFIG_USER_EVENTS, Linux 6.4); "
+				 "markers of include/fathom.h need none");
+	else
+		err_hint(t->err, "it exists while a program has registered it");
+	return true;
+}
+
 static void tracepoint_hint(struct event_text *t, const char *sys, const char *name)
 {
 	struct tracepoint_list list = { 0 };
 	struct suggestion near;
 
+	if (user_events_hint(t, sys))
+		return;
 	if (tracepoint_find(t->source->tracefs, sys, "*", &list, NULL) >= 0 && list.names.len) {
 		suggest_init(&near, name);
 		vec_each(tp, &list.names)

@@ -105,6 +105,20 @@ static int try_hist(struct probe_ctx *ctx, const struct probe *p, struct probe_r
 	return r < 0 ? r : probe_works(res, "its files can be opened");
 }
 
+static int try_user_events(struct probe_ctx *ctx, const struct probe *p, struct probe_result *res)
+{
+	const struct tracefs *t;
+	int r = probe_tracefs(ctx, &t);
+
+	(void)p;
+	if (r < 0)
+		return no_tracefs(r, res);
+	r = can_open(t, "user_events_status");
+	if (r == -ENOENT)
+		return probe_missing(res, "not compiled into this kernel");
+	return r < 0 ? r : probe_works(res, "its files can be opened");
+}
+
 #define NEEDS_TRACEFS CAP_BIT(CAP_DAC_READ_SEARCH)
 
 const struct probe probes_tracing[] = {
@@ -132,5 +146,11 @@ const struct probe probes_tracing[] = {
 	  .fix = "a kernel with CONFIG_HIST_TRIGGERS",
 	  .needs = NEEDS_TRACEFS,
 	  .try = try_hist },
+	{ .name = "user_events",
+	  .group = GROUP_TRACING,
+	  .lost = "events that programs register themselves; markers of fathom.h work",
+	  .fix = "a kernel with CONFIG_USER_EVENTS (Linux 6.4)",
+	  .needs = NEEDS_TRACEFS,
+	  .try = try_user_events },
 	{ 0 },
 };

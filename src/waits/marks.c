@@ -15,6 +15,8 @@ struct source {
 	bool located;            /* the latter */
 	struct sched_field id;
 	const char *name;
+	size_t name_len;
+	bool by_thread; /* spans of one thread do not end in another */
 };
 
 struct reader {
@@ -22,6 +24,7 @@ struct reader {
 	struct marks *marks;
 	VEC(struct source) sources; /* by event */
 	struct map open;            /* key of a span -> its index + 1 */
+	VEC(u32) outer; /* by index: index + 1 of the span of that key that it is in, or 0 */
 	bool swap;
 };
 
@@ -43,8 +46,51 @@ static bool is_called(const char *event, const char *name)
 	return at && !*at;
 }
 
-static struct source source_of(const struct recording_info *info,
-			       const struct recording_event *event)
+static const struct suffix {
+	const char *text;
+	enum mark_type type;
+} suffixes[] = {
+	{ "_begin", MARK_BEGIN }, { "_start", MARK_BEGIN }, { "_enter", MARK_BEGIN },
+	{ "_end", MARK_END },     { "_stop", MARK_END },    { "_exit", MARK_END },
+	{ "_done", MARK_END },
+};
+
+static const struct suffix *suffix_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
+		if (ends_with(name, suffixes[i].text))
+			return &suffixes[i];
+	return NULL;
+}
+
+/* Is there an event of the same base, but for the other end of spans? */
+static bool has_partner(const struct recording *r, const char *name, size_t base, u32 type)
+{
+	for (u32 i = 0; i < recording_n_events(r); i++) {
+		const char *other = recording_event(r, i)->name;
+		const struct suffix *suffix = suffix_of(other);
+
+		if (suffix && suffix->type != type &&
+		    strlen(other) - strlen(suffix->text) == base && !strncmp(other, name, base))
+			return true;
+	}
+	return false;
+}
+
+/* Programs name their own events: "user_events:request_begin" and "user_events:request_end". */
+static void pair_by_name(const struct recording *r, const char *name, struct source *s)
+{
+	const struct suffix *suffix = suffix_of(name);
+
+	if (!suffix || !starts_with(name, "user_events:") ||
+	    !has_partner(r, name, strlen(name) - strlen(suffix->text), suffix->type))
+		return;
+	s->type = suffix->type;
+	s->name_len -= strlen(suffix->text);
+	s->by_thread = !s->id.size;
+}
+
+static struct source source_of(const struct recording *r, u32 event_index)
 {
 	static const struct {
 		const char *event, *text;
@@ -54,27 +100,32 @@ static struct source source_of(const struct recording_info *info,
 		{ "begin", "name", MARK_BEGIN },  { "end", "name", MARK_END },
 		{ "mark", "name", MARK_NAMED },
 	};
-	const struct recording_format *f = recording_info_format(info, event->attr.config);
+	const struct recording_event *event = recording_event(r, event_index);
+	const struct recording_format *f =
+		recording_info_format(recording_info(r), event->attr.config);
 	const char *colon = strrchr(event->name, ':');
 	struct source s = { .name = colon ? colon + 1 : event->name };
 
+	s.name_len = strlen(s.name);
 	if (event->attr.type != PERF_TYPE_TRACEPOINT || !f || starts_with(event->name, "sched:"))
 		return s;
+	sched_field_find(f, "id", &s.id);
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (is_called(s.name, known[i].event) && find_text(f, known[i].text, &s)) {
 			s.type = known[i].type;
-			sched_field_find(f, "id", &s.id);
 			return s;
 		}
 	s.type = MARK_MOMENT;
+	pair_by_name(r, event->name, &s);
+	if (s.type == MARK_MOMENT)
+		s.id.size = 0;
 	return s;
 }
 
 static const struct source *source_at(struct reader *r, u32 event)
 {
 	while (r->sources.len <= event) {
-		struct source s = source_of(recording_info(r->recording),
-					    recording_event(r->recording, (u32)r->sources.len));
+		struct source s = source_of(r->recording, (u32)r->sources.len);
 
 		vec_push(&r->sources, s);
 	}
@@ -93,6 +144,11 @@ static u64 number_at(const struct reader *r, const struct sample *s, u32 offset,
 	return v;
 }
 
+static u32 name_of(struct reader *r, const struct source *src)
+{
+	return intern_bytes(&r->marks->names, src->name, src->name_len);
+}
+
 /* The first line of a text, without what leads kernel messages. */
 static u32 text_of(struct reader *r, const struct source *src, const struct sample *s)
 {
@@ -101,21 +157,22 @@ static u32 text_of(struct reader *r, const struct source *src, const struct samp
 	size_t n;
 
 	if (src->located)
-		from = (u32)number_at(r, s, from, 4) & 0xffff;
+		from = ((u32)number_at(r, s, from, 4) & 0xffff) +
+		       (src->text.relative ? from + src->text.size : 0);
 	if (from >= s->raw_size)
-		return intern_str(&r->marks->names, src->name);
+		return name_of(r, src);
 	at = (const char *)s->raw + from;
 	room = MIN(s->raw_size - from, (u32)TEXT_MOST);
 	n = strnlen(at, room);
 	for (size_t i = 0; i < n; i++)
 		if (at[i] == '\n')
 			n = i;
-	return n ? intern_bytes(&r->marks->names, at, n) : intern_str(&r->marks->names, src->name);
+	return n ? intern_bytes(&r->marks->names, at, n) : name_of(r, src);
 }
 
-static u64 key_of(u32 pid, u32 name, u64 id)
+static u64 key_of(u32 owner, u32 name, u64 id)
 {
-	u64 key = (u64)pid * 0x9e3779b97f4a7c15ull ^ (u64)name << 40;
+	u64 key = (u64)owner * 0x9e3779b97f4a7c15ull ^ (u64)name << 40;
 
 	return (key ^ id) * 0xff51afd7ed558ccdull;
 }
@@ -129,7 +186,32 @@ static void end_span(struct reader *r, u64 key, u64 time)
 		return;
 	}
 	r->marks->items.items[at - 1].end = time;
-	map_del(&r->open, key);
+	if (r->outer.items[at - 1])
+		map_put(&r->open, key, r->outer.items[at - 1]);
+	else
+		map_del(&r->open, key);
+}
+
+static void begin_mark(struct reader *r, const struct source *src, const struct record *rec,
+		       u32 name, u64 id, u64 key)
+{
+	bool span = src->type == MARK_BEGIN;
+	u64 *open;
+
+	if (r->marks->items.len >= MARKS_MOST) {
+		r->marks->dropped++;
+		return;
+	}
+	vec_push(&r->marks->items, (struct mark){ .begin = rec->time,
+						  .end = span ? 0 : rec->time,
+						  .tid = rec->tid,
+						  .name = name,
+						  .id = id,
+						  .span = span });
+	open = span ? map_at(&r->open, key) : NULL;
+	vec_push(&r->outer, open ? (u32)*open : 0);
+	if (open)
+		*open = r->marks->items.len;
 }
 
 static int on_record(const struct record *rec, void *ctx)
@@ -137,6 +219,7 @@ static int on_record(const struct record *rec, void *ctx)
 	struct reader *r = ctx;
 	const struct sample *s = rec->sample;
 	const struct source *src;
+	bool by_name;
 	u32 name;
 	u64 id, key;
 
@@ -145,33 +228,21 @@ static int on_record(const struct record *rec, void *ctx)
 	src = source_at(r, rec->event);
 	if (src->type == MARK_NONE)
 		return 0;
-	name = src->type == MARK_MOMENT ? intern_str(&r->marks->names, src->name)
-					: text_of(r, src, s);
+	by_name = src->type == MARK_MOMENT || !src->text.offset;
+	name = by_name ? name_of(r, src) : text_of(r, src, s);
 	id = src->id.size ? number_at(r, s, src->id.offset, src->id.size) : 0;
-	key = key_of(rec->pid, name, id);
-	if (src->type == MARK_END) {
+	key = key_of(src->by_thread ? rec->tid : rec->pid, name, id);
+	if (src->type == MARK_END)
 		end_span(r, key, rec->time);
-		return 0;
-	}
-	if (r->marks->items.len >= MARKS_MOST) {
-		r->marks->dropped++;
-		return 0;
-	}
-	vec_push(&r->marks->items, (struct mark){ .begin = rec->time,
-						  .end = src->type == MARK_BEGIN ? 0 : rec->time,
-						  .tid = rec->tid,
-						  .name = name,
-						  .id = id,
-						  .span = src->type == MARK_BEGIN });
-	if (src->type == MARK_BEGIN)
-		*map_at(&r->open, key) = r->marks->items.len;
+	else
+		begin_mark(r, src, rec, name, id, key);
 	return 0;
 }
 
 static bool has_marks(const struct reader *r)
 {
 	for (u32 i = 0; i < recording_n_events(r->recording); i++)
-		if (source_of(recording_info(r->recording), recording_event(r->recording, i)).type)
+		if (source_of(r->recording, i).type)
 			return true;
 	return false;
 }
@@ -191,6 +262,7 @@ int marks_read(const char *path, struct marks *ret, struct err *e)
 		rc = recording_replay(r.recording, on_record, &r, e);
 	recording_free(r.recording);
 	vec_release(&r.sources);
+	vec_release(&r.outer);
 	map_release(&r.open);
 	return rc;
 }

@@ -3,7 +3,8 @@
  * What programs and people said while a recording went on: moments and spans with a name.
  *
  * Tracepoints that are called begin, end or mark and have a field "name" (probes on the markers of
- * fathom.h) are spans and moments; so are the texts of printk:console, ftrace:print. Any
+ * fathom.h) are spans and moments; so are the texts of printk:console, ftrace:print. Events that a
+ * program has registered itself, user_events:NAME_begin and NAME_end, are spans called NAME. Any
  * other tracepoint that is not the scheduler's is a moment with its own name.
  */
 #ifndef WAITS_MARKS_H

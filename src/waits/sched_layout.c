@@ -67,6 +67,7 @@ void sched_field_find(const struct recording_format *f, const char *name, struct
 		if (line_names(p, stop, name)) {
 			ret->offset = number_after(p, stop, "offset:");
 			ret->size = number_after(p, stop, "size:");
+			ret->relative = memmem(p, (size_t)(stop - p), "__rel_loc", 9);
 			return;
 		}
 		p = stop + 1;

@@ -7,7 +7,8 @@
 
 struct sched_field {
 	u32 offset;
-	u32 size; /* 0: none */
+	u32 size;      /* 0: none */
+	bool relative; /* a place, as a distance from the field's own end */
 };
 
 struct recording_format;
