@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/probe_events.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "host/tracefs.h"
 
 #include <fcntl.h>
 
 enum { FILE_MOST = 16 << 20 };
+#define BUSY_NS (2 * NSEC_PER_SEC)
 
 static const char *file_of(bool user)
 {
@@ -112,6 +114,12 @@ int probe_events_del(const struct probe_event *p, struct err *e)
 	_cleanup_free_ char *line = xasprintf("-:%s/%s\n", p->group, p->name);
 	int r = write_line(p->user, line, e);
 
+	/* who has recorded it may be gone, but not who closes its descriptors: capture/closer.h */
+	for (u64 end = clock_mono_ns() + BUSY_NS; r == -EBUSY && clock_mono_ns() < end;) {
+		clock_sleep_ns(10 * NSEC_PER_MSEC);
+		err_release(e);
+		r = write_line(p->user, line, e);
+	}
 	if (r == -EBUSY)
 		err_set(e, EBUSY, "'%s:%s' is in use", p->group, p->name);
 	return r;

@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/probe_look.h"
+
 #include "base/io.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "capture/probe_events.h"
-#include "capture/probe_text.h"
-#include "cli/cli.h"
+#include "capture/probe_usdt.h"
 #include "elf/find.h"
 #include "elf/symbols.h"
-#include "symbol/probe_dwarf.h"
+#include "elf/usdt.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <limits.h>
 #include <sys/utsname.h>
-
-struct probe_args {
-	str_list add, del;
-	bool list, force, dry_run;
-	const char *vars, *line, *funcs, *exec, *vmlinux;
-	u64 target;
-	char path[PATH_MAX]; /* of @exec */
-};
 
 #define AT(field) .offset = offsetof(struct probe_args, field)
 
@@ -88,7 +79,7 @@ static int find_vmlinux(const struct probe_args *a, struct buf *ret, struct err 
 	return -ENODATA;
 }
 
-static int open_dwarf(const struct probe_args *a, struct probe_dwarf **ret, struct err *e)
+int probe_open_dwarf(const struct probe_args *a, struct probe_dwarf **ret, struct err *e)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT;
 	int r = 0;
@@ -103,7 +94,6 @@ static int open_dwarf(const struct probe_args *a, struct probe_dwarf **ret, stru
 /* --- making one ----------------------------------------------------------------------------- */
 
 struct made {
-	struct probe_event event;
 	struct buf target, args, shown; /* shown: names of the arguments */
 	char group[PROBE_NAME_MOST + 16], name[PROBE_NAME_MOST + 16];
 };
@@ -125,7 +115,7 @@ static bool needs_dwarf(const struct probe_spec *s)
 	return false;
 }
 
-static struct probe_place place_of(const struct probe_spec *s)
+struct probe_place probe_place_of(const struct probe_spec *s)
 {
 	struct probe_place p = { .func = s->func,
 				 .file = s->file,
@@ -193,7 +183,7 @@ static int find_by_dwarf(const struct probe_args *a, const struct probe_spec *s,
 			 const struct elf *elf, struct probe_dwarf *d, place_list *ret,
 			 struct err *e)
 {
-	struct probe_place place = place_of(s);
+	struct probe_place place = probe_place_of(s);
 	probe_addresses at = { 0 };
 	int r = probe_dwarf_addresses(d, &place, &at, e);
 	u64 offset, left;
@@ -220,7 +210,7 @@ static int find_user(const struct probe_args *a, const struct probe_spec *s, str
 	if (r < 0)
 		return r;
 	if (!*d)
-		(void)open_dwarf(a, d, NULL);
+		(void)probe_open_dwarf(a, d, NULL);
 	if (!*d)
 		return find_by_symbols(a, s, &elf, ret, e);
 	r = find_by_dwarf(a, s, &elf, *d, ret, e);
@@ -234,9 +224,9 @@ static int find_user(const struct probe_args *a, const struct probe_spec *s, str
 static int find_places(const struct probe_args *a, const struct probe_spec *s,
 		       struct probe_dwarf **d, place_list *ret, struct err *e)
 {
-	struct probe_place place = place_of(s);
+	struct probe_place place = probe_place_of(s);
 	struct place one = { 0 };
-	int r = needs_dwarf(s) ? open_dwarf(a, d, e) : 0;
+	int r = needs_dwarf(s) ? probe_open_dwarf(a, d, e) : 0;
 
 	if (r >= 0 && a->exec)
 		return find_user(a, s, d, ret, e);
@@ -421,15 +411,25 @@ static int define(const struct probe_args *a, const struct probe_spec *s, struct
 		r = kernel_target(s, d, place->vaddr, &m->target, e);
 	for (size_t i = 0; r >= 0 && i < s->args.len; i++)
 		r = add_arg(&s->args.items[i], d, place->vaddr, m, e);
-	if (r >= 0)
-		r = choose_name(a, s, nth, m, e);
-	m->event = (struct probe_event){ .user = a->exec != NULL,
-					 .ret = s->ret,
-					 .group = m->group,
-					 .name = m->name,
-					 .target = buf_str(&m->target),
-					 .args = buf_str(&m->args) };
-	return r;
+	return r < 0 ? r : choose_name(a, s, nth, m, e);
+}
+
+static int make_event(struct context *ctx, const struct probe_args *a, const struct probe_spec *s,
+		      const struct made *m)
+{
+	const struct probe_event event = { .user = a->exec != NULL,
+					   .ret = s->ret,
+					   .group = m->group,
+					   .name = m->name,
+					   .target = buf_str(&m->target),
+					   .args = buf_str(&m->args) };
+	_cleanup_buf_ struct buf line = BUF_INIT;
+
+	if (!a->dry_run)
+		return probe_events_add(&event, &ctx->err);
+	probe_event_text(&event, &line);
+	fprintf(ctx->out, "%s\n", buf_str(&line));
+	return 0;
 }
 
 /* The place in a text that may begin with a name: "NAME=PLACE ARG...". */
@@ -455,16 +455,9 @@ static void show_added(struct context *ctx, const struct probe_args *a, const ch
 static int add_at(struct context *ctx, const struct probe_args *a, const struct probe_spec *s,
 		  struct probe_dwarf *d, const struct place *place, size_t nth, struct made *m)
 {
-	_cleanup_buf_ struct buf line = BUF_INIT;
 	int r = define(a, s, d, place, nth, m, &ctx->err);
 
-	if (r < 0)
-		return r;
-	if (!a->dry_run)
-		return probe_events_add(&m->event, &ctx->err);
-	probe_event_text(&m->event, &line);
-	fprintf(ctx->out, "%s\n", buf_str(&line));
-	return 0;
+	return r < 0 ? r : make_event(ctx, a, s, m);
 }
 
 /* A variable may be there in one copy of a function and optimised out in another. */
@@ -521,6 +514,124 @@ static int add_one(struct context *ctx, const struct probe_args *a, const char *
 	vec_release(&places);
 	probe_dwarf_free(d);
 	probe_spec_release(&s);
+	return r;
+}
+
+/* --- static tracepoints ----------------------------------------------------------------------- */
+
+/* What those of include/fathom.h are called in the events, so that time lines show them. */
+static const char *const *usdt_names(const struct usdt_site *site)
+{
+	static const char *const names[] = { "$name", "id", NULL };
+
+	return streq(site->provider, "fathom") ? names : NULL;
+}
+
+/* @nth: of those of one name; @first: of all. */
+static int add_site(struct context *ctx, const struct probe_args *a, const struct usdt_site *site,
+		    size_t nth, bool first, u32 *left_out)
+{
+	struct made m = { .target = BUF_INIT, .args = BUF_INIT, .shown = BUF_INIT };
+	_cleanup_free_ char *group = xasprintf("sdt_%s", site->provider);
+	const struct probe_spec s = { .group = group, .event = site->name };
+	_cleanup_free_ char *text = xasprintf("%%%s:%s", site->provider, site->name);
+	int r;
+
+	buf_addf(&m.target, "%s:0x%llx", a->path, (unsigned long long)site->offset);
+	if (site->semaphore)
+		buf_addf(&m.target, "(0x%llx)", (unsigned long long)site->semaphore);
+	*left_out += probe_usdt_args(site->args, usdt_names(site), &m.args, &m.shown);
+	r = choose_name(a, &s, nth, &m, &ctx->err);
+	if (r >= 0)
+		r = make_event(ctx, a, &s, &m);
+	if (r >= 0 && !a->dry_run)
+		show_added(ctx, a, text, &m, first);
+	made_release(&m);
+	return r;
+}
+
+static size_t earlier_sites(const usdt_sites *sites, const struct usdt_site *site)
+{
+	size_t n = 0;
+
+	for (const struct usdt_site *s = sites->items; s < site; s++)
+		n += streq(s->provider, site->provider) && streq(s->name, site->name);
+	return n;
+}
+
+static int no_site(const struct probe_args *a, const usdt_sites *sites, const char *text,
+		   struct err *e)
+{
+	struct suggestion near;
+
+	if (!sites->len) {
+		err_set(e, ENOENT, "'%s' has no static tracepoints", a->exec);
+		err_hint(e, "include/fathom.h makes them, sys/sdt.h likewise");
+		return -ENOENT;
+	}
+	suggest_init(&near, text);
+	vec_each(s, sites) {
+		_cleanup_free_ char *name = xasprintf("%%%s:%s", s->provider, s->name);
+
+		suggest_try(&near, name);
+	}
+	err_set(e, ENOENT, "'%s' has no static tracepoint '%s'", a->exec, text);
+	if (*near.best)
+		err_hint(e, "did you mean '%s'?", near.best);
+	else
+		err_hint(e, "'fathom list usdt:%s:*' lists them", a->exec);
+	return -ENOENT;
+}
+
+static int add_sites(struct context *ctx, const struct probe_args *a, const char *text,
+		     const usdt_sites *sites, const char *provider, const char *name)
+{
+	u32 left_out = 0;
+	size_t added = 0;
+	int r = 0;
+
+	vec_each(s, sites) {
+		if (r < 0 || fnmatch(provider, s->provider, 0) || fnmatch(name, s->name, 0))
+			continue;
+		r = add_site(ctx, a, s, earlier_sites(sites, s), !added, &left_out);
+		added += r >= 0;
+	}
+	if (r < 0)
+		return r;
+	if (!added)
+		return no_site(a, sites, text, &ctx->err);
+	if (left_out)
+		log_warn("%u arguments are left out: the kernel cannot fetch them", left_out);
+	if (!a->dry_run)
+		fprintf(ctx->out, "\nnext: fathom record -e 'sdt_%s:*' -a -d 5s\n", provider);
+	return 0;
+}
+
+static int add_usdt(struct context *ctx, const struct probe_args *a, const char *text)
+{
+	_cleanup_arena_ struct arena arena = ARENA_INIT;
+	_cleanup_elf_ struct elf elf = ELF_INIT;
+	_cleanup_free_ char *provider = NULL, *name = NULL;
+	usdt_sites sites = { 0 };
+	int r = probe_usdt_parse(text, &provider, &name, &ctx->err);
+
+	if (r >= 0 && !a->exec)
+		r = err_set(&ctx->err, EINVAL, "static tracepoints are in programs: -x FILE");
+	if (r < 0)
+		return EXIT_USAGE;
+	r = elf_open(a->path, &elf, &ctx->err);
+	if (r >= 0)
+		r = elf_list_usdt(&elf, &arena, &sites, &ctx->err);
+	if (r >= 0)
+		r = add_sites(ctx, a, text, &sites, provider, name);
+	vec_release(&sites);
+	return r;
+}
+
+static int add_any(struct context *ctx, const struct probe_args *a, const char *text)
+{
+	int r = probe_usdt_is(text) ? add_usdt(ctx, a, text) : add_one(ctx, a, text);
+
 	return r == -EOPNOTSUPP || r == -EPERM || r == -EACCES ? EXIT_MISSING : r;
 }
 
@@ -621,127 +732,6 @@ static int del_events(struct context *ctx, const char *glob)
 	return r;
 }
 
-/* --- looking around --------------------------------------------------------------------------- */
-
-static void on_variable(void *ctx, const char *type, const char *name, bool known,
-			bool parameter UNUSED)
-{
-	struct buf *out = ctx;
-
-	buf_addf(out, "        %s\t%s%s\n", type, name, known ? "" : "\t(optimised out there)");
-}
-
-static int show_vars(struct context *ctx, const struct probe_args *a)
-{
-	_cleanup_arena_ struct arena arena = ARENA_INIT;
-	_cleanup_buf_ struct buf out = BUF_INIT;
-	struct probe_dwarf *d = NULL;
-	struct probe_place place;
-	struct probe_spec s;
-	u64 vaddr;
-	int r = probe_parse(a->vars, &arena, &s, &ctx->err);
-
-	if (r < 0)
-		return EXIT_USAGE;
-	place = place_of(&s);
-	place.variables = true;
-	r = open_dwarf(a, &d, &ctx->err);
-	if (r >= 0)
-		r = probe_dwarf_address(d, &place, &vaddr, &ctx->err);
-	buf_addf(&out, "Available variables at %s\n", a->vars);
-	if (r >= 0)
-		r = probe_dwarf_variables(d, vaddr, on_variable, &out, &ctx->err);
-	if (r >= 0)
-		r = cli_print_foreign(ctx, false, &out);
-	probe_dwarf_free(d);
-	probe_spec_release(&s);
-	return r;
-}
-
-/* Like perf: numbers where a probe can be set, blanks elsewhere. */
-static void add_source(const struct probe_lines *l, const char *text, const char *end,
-		       struct buf *out)
-{
-	size_t code = 0;
-	u32 line = 1;
-
-	for (const char *p = text; p < end && line <= l->last; line++) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		int n = (int)((nl ? nl : end) - p);
-
-		while (code < l->code.len && l->code.items[code] < line)
-			code++;
-		if (line >= l->first && code < l->code.len && l->code.items[code] == line)
-			buf_addf(out, "%7u  %.*s\n", line - l->zero, n, p);
-		else if (line >= l->first)
-			buf_addf(out, "         %.*s\n", n, p);
-		p = nl ? nl + 1 : end;
-	}
-}
-
-static int show_lines(struct context *ctx, const struct probe_args *a)
-{
-	_cleanup_arena_ struct arena arena = ARENA_INIT;
-	_cleanup_buf_ struct buf out = BUF_INIT, text = BUF_INIT;
-	struct probe_dwarf *d = NULL;
-	struct probe_lines l = { 0 };
-	struct probe_place place;
-	struct probe_spec s;
-	u32 to;
-	int r = probe_parse_lines(a->line, &arena, &s, &to, &ctx->err);
-
-	if (r < 0)
-		return EXIT_USAGE;
-	place = place_of(&s);
-	r = open_dwarf(a, &d, &ctx->err);
-	if (r >= 0)
-		r = probe_dwarf_lines(d, &place, to, &l, &ctx->err);
-	if (r >= 0)
-		r = io_read_file(l.file, 64 << 20, &text, &ctx->err);
-	if (r >= 0) {
-		buf_addf(&out, "<%s@%s:%u>\n", s.func ? s.func : "", l.file, l.zero ? 0 : l.first);
-		add_source(&l, buf_str(&text), buf_str(&text) + text.len, &out);
-		r = cli_print_foreign(ctx, false, &out);
-	}
-	probe_lines_release(&l);
-	probe_dwarf_free(d);
-	probe_spec_release(&s);
-	return r;
-}
-
-static bool match_glob(void *ctx, const char *name)
-{
-	return fnmatch(ctx, name, 0) == 0;
-}
-
-static int list_funcs(struct context *ctx, const struct probe_args *a)
-{
-	_cleanup_arena_ struct arena arena = ARENA_INIT;
-	_cleanup_buf_ struct buf out = BUF_INIT;
-	_cleanup_elf_ struct elf elf = ELF_INIT;
-	elf_functions list = { 0 };
-	int fd, r;
-
-	if (!a->exec) {
-		err_set(&ctx->err, EINVAL, "--funcs needs -x FILE");
-		err_hint(&ctx->err, "'fathom ftrace --funcs' lists those of the kernel");
-		return EXIT_USAGE;
-	}
-	r = io_open_read(a->path, &fd, &ctx->err);
-	if (r >= 0)
-		r = elf_open_fd(&elf, fd, a->exec, &ctx->err);
-	if (r < 0)
-		return r;
-	/* "--funcs GLOB" with a blank is an operand */
-	elf_list_functions(&elf, match_glob,
-			   (void *)(ctx->operands.len ? ctx->operands.items[0] : a->funcs), &arena,
-			   &list);
-	vec_each(f, &list)
-		buf_addf(&out, "%s\n", f->name);
-	vec_release(&list);
-	return out.len ? cli_print_foreign(ctx, false, &out) : EXIT_NOTHING;
-}
-
 /* --- the command ------------------------------------------------------------------------------ */
 
 static int probe_run(struct context *ctx, void *args)
@@ -752,17 +742,17 @@ static int probe_run(struct context *ctx, void *args)
 	if (r < 0)
 		return r;
 	if (a->vars)
-		return show_vars(ctx, a);
+		return probe_show_vars(ctx, a);
 	if (a->line)
-		return show_lines(ctx, a);
+		return probe_show_lines(ctx, a);
 	if (a->funcs)
-		return list_funcs(ctx, a);
+		return probe_list_funcs(ctx, a);
 	vec_each(glob, &a->del)
 		r = r ? r : del_events(ctx, *glob);
 	vec_each(text, &a->add)
-		r = r ? r : add_one(ctx, a, *text);
+		r = r ? r : add_any(ctx, a, *text);
 	vec_each(text, &ctx->operands)
-		r = r ? r : add_one(ctx, a, *text);
+		r = r ? r : add_any(ctx, a, *text);
 	if (a->list || (!a->del.len && !a->add.len && !ctx->operands.len))
 		return r ? r : list_events(ctx);
 	return r;
@@ -774,6 +764,8 @@ static const struct example probe_examples[] = {
 	{ "fathom probe -x ./program --vars main:3", "variables that exist at a line" },
 	{ "fathom probe -x ./program --add 'main:3 argc'", "a named event with a variable" },
 	{ "fathom probe --add 'vfs_read count=%dx'", "a function of the kernel, with a register" },
+	{ "fathom probe -x ./program '%fathom:*'",
+	  "the markers of include/fathom.h, to record them" },
 	{ "fathom probe --del '*'", "delete all probes" },
 	{ 0 },
 };
@@ -787,7 +779,9 @@ const struct command cmd_probe = {
 		"be recorded by name (fathom record -e GROUP:EVENT) and stay until they are "
 		"deleted.\n\n"
 		"Variables, members (p->next->id, s.x, a[3]) and lines need debug information. A "
-		"variable that is optimised out at a place is reported as such, not guessed.",
+		"variable that is optimised out at a place is reported as such, not guessed.\n\n"
+		"%PROVIDER:NAME names static tracepoints (USDT) of the program, globs included; "
+		"they become events sdt_PROVIDER:NAME with their arguments.",
 	.question = Q_TRACE,
 	.options = probe_options,
 	.args_size = sizeof(struct probe_args),

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Any text as a probe, as lines to show, and as a list of probes in tracefs. */
+/* Any text as a probe, as lines to show, as arguments of a note, and as a list of probes in
+ * tracefs. */
 #include "capture/probe_events.h"
 #include "capture/probe_text.h"
+#include "capture/probe_usdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,6 +25,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (probe_parse_lines(text, &arena, &s, &to, NULL) >= 0)
 		probe_spec_release(&s);
+	_cleanup_buf_ struct buf fields = BUF_INIT, shown = BUF_INIT;
+	char *provider = NULL, *name = NULL;
+
+	if (probe_usdt_parse(text, &provider, &name, NULL) >= 0 && (!*provider || !*name))
+		abort();
+	free(provider);
+	free(name);
+	(void)probe_usdt_args(text, NULL, &fields, &shown);
 	probe_events_parse(text, strlen(text), size & 1, &arena, &list);
 	vec_each(p, &list) {
 		_cleanup_buf_ struct buf line = BUF_INIT;

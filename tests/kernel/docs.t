@@ -12,6 +12,7 @@ mkdir bin
 ln -s "$FATHOM" bin/fathom
 PATH=$TMP/bin:$PATH
 ln -s "$TOP/docs" docs
+ln -s "$TOP/include" include
 
 for page in "$TOP"/docs/*.md; do
 	grep -q '^```console' "$page" || continue

@@ -48,6 +48,48 @@ for how in 'gcc -O2' 'gcc -O0 -std=gnu99' 'gcc -O2 -flto' 'clang -O2' 'clang -O0
 		-I"$TOP/include" -o "marks" $source
 	is "$how: every span and mark, and the long one is long" "$(spans_of marks)" "$want"
 done
+
+# --- the same marks in a recording: named events of the program's static tracepoints ----------------
+"$FATHOM" probe --list --csv | grep -q '^sdt_fathom:' && "$FATHOM" probe -q --del 'sdt_fathom:*'
+gcc -O2 -I"$TOP/include" -o marks marks.c
+run "$FATHOM" probe -x marks '%fathom:*'
+expect_status 0
+expect_out_like 'sdt_fathom:begin +\(on %fathom:begin in .*/marks with name id\)'
+run "$FATHOM" record -q -e 'sched:sched_switch,sdt_fathom:*' -a --call-graph none -o marks.data -- ./marks
+expect_status 0
+"$FATHOM" script -i marks.data -F event,trace >events
+for i in 0 1 2 3 4; do
+	for event in "begin: .*name=\"request\" id=$i\$" "mark: .*name=\"half\" id=-\?${i}0\?\$" \
+		"end: .*name=\"request\" id=$i\$"; do
+		is "once $event" "$(grep -c "sdt_fathom:$event" events)" 1
+	done
+done
+run "$FATHOM" sched map -i marks.data -o marks.html
+ok 'they are spans of the time line, with their lengths' python3 - marks.html <<'END'
+import json, re, sys
+marks = json.loads(re.search(r'"marks":(\[\[.*?\]\])', open(sys.argv[1]).read())[1])
+spans = {m[4]: m[1] for m in marks if m[3] == "request"}
+assert sorted(spans) == ["0", "1", "2", "3", "4"], marks
+assert spans["3"] >= 60e6 and all(spans[i] < spans["3"] for i in "0124"), spans
+assert sum(m[3] == "half" and m[1] == -1 for m in marks) == 5, marks
+END
+run "$FATHOM" probe --del 'sdt_fathom:*'
+is 'all of them can be deleted' "$(grep -c '^Removed' "$out_file")" 3
+run "$FATHOM" probe -n -x marks %fatom:begin
+expect_status 1
+expect_err "did you mean '%fathom:begin'?"
+run "$FATHOM" probe -n -x marks '%fathom:begin name'
+expect_status 2
+expect_err 'it has its own'
+run "$FATHOM" probe -n %fathom:begin
+expect_status 2
+expect_err '-x FILE'
+if [ ! -e /sys/kernel/tracing/user_events_status ]; then
+	run "$FATHOM" record -e user_events:request -- true
+	ok 'events of programs: refused' [ "$status" -ne 0 ]
+	expect_err 'this kernel has no user_events (CONFIG_USER_EVENTS'
+fi
+
 run "$FATHOM" spans -x /bin/true -d 1s
 ok 'a program without marks is said to have none' [ "$status" != 0 ]
 expect_err 'no spans and no marks'
