@@ -218,6 +218,9 @@ int ftrace_setup_apply(const struct ftrace_setup *s, struct ftrace *f, struct er
 		err_set(e, EINVAL, "the kernel has no trace clock '%s'", s->clock);
 		err_hint(e, "'cat trace_clock' in tracefs lists them: local, global, mono, boot");
 	}
+	/* texts in trace_marker go to the top level, and as copies to us (Linux 6.16) */
+	if (r >= 0 && !f->top && ftrace_has(f, "options/copy_trace_marker"))
+		r = ftrace_write(f, "options/copy_trace_marker", FTRACE_SET, "1", e);
 	if (r >= 0 && s->ring)
 		r = write_number(f, "buffer_size_kb", DIV_ROUND_UP(s->ring, 1024u), e);
 	if (r >= 0)

@@ -40,6 +40,7 @@ void recorder_free(struct recorder *r)
 	recorder_prebuild_stop(&r->prebuild);
 	recorder_waits_release(r);
 	recorder_counters_free(r->counters);
+	recorder_marks_release(r);
 	recording_writer_free(r->writer);
 	session_free(r->session);
 	recorder_copies_release(&r->copies);
@@ -127,6 +128,7 @@ int recorder_open(struct recorder *r, struct err *e)
 	if (rc >= 0)
 		rc = recorder_file_catch_up(r, r->e);
 	recorder_stacks_explain(r);
+	recorder_marks_open(r);
 	if (r->stacks == RECORDER_STACKS_KERNEL && !r->kernel.late)
 		recorder_kernel_start_thread(r);
 	return 0;
@@ -276,7 +278,8 @@ static int start(struct recorder *r, struct err *e)
 	int rc = 0;
 
 	recorder_kernel_wait_ready(r);
-	if (!r->o.delay && !r->o.paused)
+	rc = recorder_marks_start(r, e);
+	if (rc >= 0 && !r->o.delay && !r->o.paused)
 		rc = session_enable(r->session, e);
 	r->begin = clock_mono_ns();
 	r->cpu_begin = clock_cpu_ns();
@@ -358,7 +361,7 @@ void recorder_summary(struct recorder *r, struct recorder_summary *ret)
 
 	*ret = (struct recorder_summary){
 		.samples = rings->samples,
-		.lost = rings->lost + rings->lost_samples + r->missing,
+		.lost = rings->lost + rings->lost_samples + r->missing + recorder_marks_lost(r),
 		.throttled = rings->throttled,
 		.bytes = r->written + (r->writer ? recording_writer_file_bytes(r->writer) : 0),
 		.wall_ns = r->wall ? r->wall : clock_mono_ns() - r->begin,

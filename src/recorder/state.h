@@ -79,6 +79,7 @@ struct recorder {
 	struct kernel_stacks kernel;
 	struct waits waits;
 	struct recorder_counters *counters; /* NULL: not wanted */
+	struct trace_marks *marks;          /* NULL: not wanted */
 	struct python_names python;         /* of both; under kernel.lock */
 	struct copies copies;
 	struct prebuild prebuild;
@@ -171,6 +172,13 @@ int recorder_waits_part(struct recorder *r, struct err *e);
 int recorder_waits_stop(struct recorder *r, struct err *e);
 void recorder_waits_add_accounts(struct recorder *r);
 void recorder_waits_facts(struct recorder *r, struct recorder_summary *s);
+
+/* trace_marks.c: all of them do nothing where there is no event ftrace:print. */
+void recorder_marks_open(struct recorder *r);
+void recorder_marks_release(struct recorder *r);
+int recorder_marks_start(struct recorder *r, struct err *e);
+int recorder_marks_collect(struct recorder *r, struct err *e);
+u64 recorder_marks_lost(const struct recorder *r);
 
 /* flight.c: all of them do nothing where all goes to the file. */
 void recorder_flight_plan(struct recorder *r);

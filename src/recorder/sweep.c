@@ -336,6 +336,8 @@ int recorder_sweep_end(struct recorder *r, bool last, struct err *e)
 		rc = recorder_kernel_collect(r, false, e);
 	if (rc >= 0)
 		rc = recorder_waits_collect(r, e);
+	if (rc >= 0)
+		rc = recorder_marks_collect(r, e);
 	r->holds = recorder_sweep_has_copies(r);
 	mem_give_back(&r->give_back);
 	if (rc < 0 || recorder_file_taken(r) == r->round_bytes ||

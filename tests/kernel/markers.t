@@ -84,6 +84,35 @@ expect_err 'it has its own'
 run "$FATHOM" probe -n %fathom:begin
 expect_status 2
 expect_err '-x FILE'
+# --- texts in trace_marker -----------------------------------------------------------------------------
+tracing=/sys/kernel/tracing
+say="echo one-$$ >$tracing/trace_marker; sleep 0.1; echo two-$$ >$tracing/trace_marker"
+if [ -e $tracing/options/copy_trace_marker ]; then
+	run "$FATHOM" record -q -e 'sched:sched_switch,ftrace:print' -a --call-graph none -o texts.data -- sh -c "$say"
+	expect_status 0
+	run "$FATHOM" script -i texts.data -F comm,event,trace
+	is 'both, in order' "$(grep -o "sh .*ftrace:print: .*: [a-z]*-$$" "$out_file" | grep -o '[a-z]*-[0-9]*$' | xargs)" \
+		"one-$$ two-$$"
+	run "$FATHOM" sched map -i texts.data -o texts.svg
+	ok 'they are on the time line' grep -q "one-$$" texts.svg
+	if command -v perf >/dev/null; then
+		is 'perf reads them' "$(perf script -i texts.data 2>/dev/null | grep -c "ftrace:print: .*-$$")" 2
+	else
+		skip 'needs perf'
+	fi
+	run "$FATHOM" ftrace -e sched:sched_process_exec -- sh -c "$say"
+	like 'and among the events of a trace' "$out" "one-$$"
+	"$FATHOM" record -q -e ftrace:print -a -o killed.data &
+	pid=$!
+	wait_until [ -d "$tracing/instances/fathom-$pid" ]
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	ok 'kill -9 leaves no instance' wait_until [ ! -d "$tracing/instances/fathom-$pid" ]
+else
+	run "$FATHOM" record -e ftrace:print -a -o texts.data -- sh -c "$say"
+	expect_err 'ftrace:print has no samples: this kernel does not copy'
+fi
+
 if [ ! -e /sys/kernel/tracing/user_events_status ]; then
 	run "$FATHOM" record -e user_events:request -- true
 	ok 'events of programs: refused' [ "$status" -ne 0 ]
