@@ -97,6 +97,11 @@ int recorded_run(struct context *ctx, const struct tool *t, const struct tool_ar
 		err_hint(&ctx->err, "without -i the running kernel is watched");
 		return EXIT_USAGE;
 	}
+	if (flag(t, a, "owner")) {
+		err_set(&ctx->err, EINVAL, "--owner has no meaning for a recording");
+		err_hint(&ctx->err, "events do not say who holds a lock; without -i it is read");
+		return EXIT_USAGE;
+	}
 	if (flag(t, a, "lock-addr"))
 		opts.by = LOCKS_BY_LOCK;
 	else if (flag(t, a, "threads"))

@@ -60,16 +60,19 @@ table 'waits before soft interrupts' \
 # --- locks: the position of one file ------------------------------------------------------------
 cat >offset.py <<'END'
 # one description of a file: its position is behind a mutex
-import os, time
+import os
 f = os.open("blob", os.O_RDWR | os.O_CREAT)
 os.write(f, b"x" * (1 << 16))
-end = time.monotonic() + 0.3
+r, w = os.pipe()
 for i in range(8):
     if os.fork() == 0:
-        while time.monotonic() < end:
+        os.close(w)
+        os.read(r, 1)  # until all are there
+        for turn in range(2000):
             os.read(f, 65536)
             os.lseek(f, 0, 0)
         os._exit(0)
+os.close(w)
 for i in range(8):
     os.wait()
 END
@@ -135,6 +138,18 @@ if "$FATHOM" list lock:contention_begin | grep -q contention_begin; then
 			assert len(recorded) >= 8 and not wrong
 		END
 	fi
+	run "$FATHOM" lock --owner --top 0 --json -- python3 offset.py
+	expect_status 0
+	ok 'live: the position of the file is held by one of those who wait for it' python3 - "$out_file" <<-'END'
+		import json, sys
+		own = [r for r in json.load(open(sys.argv[1]))["rows"] if "fdget_pos" in r["stack"]]
+		all_, known = sum(r["contended"] for r in own), [r for r in own if r["owner_tid"]]
+		assert all_ > 20 and sum(r["contended"] for r in known) > 0.5 * all_, own[:3]
+		assert all(r["owner"].startswith("python") for r in known), known[:3]
+		assert 2 <= len(set(r["owner_tid"] for r in known)) <= 8, known[:3]
+	END
+	run "$FATHOM" lock --owner -i lock.data
+	expect_status 2
 	run "$FATHOM" perf lock contention -i lock.data
 	expect_status 0
 	expect_out 'CONTENDED'

@@ -11,16 +11,19 @@ need_cmd python3 perf
 cd "$TMP" || exit 1
 cat >offset.py <<'END'
 # one description of a file: its position is behind a mutex, for which threads spin, sleep and spin again
-import os, time
+import os
 f = os.open("blob", os.O_RDWR | os.O_CREAT)
 os.write(f, b"x" * (1 << 16))
-end = time.monotonic() + 0.5
+r, w = os.pipe()
 for i in range(8):
     if os.fork() == 0:
-        while time.monotonic() < end:
+        os.close(w)
+        os.read(r, 1)  # until all are there
+        for turn in range(2000):
             os.read(f, 65536)
             os.lseek(f, 0, 0)
         os._exit(0)
+os.close(w)
 for i in range(8):
     os.wait()
 END
