@@ -67,6 +67,46 @@ expect_status 1
 like 'a function that does not exist' "$(cat "$err_file")" 'no function .no_such_function_here.'
 at_rest 'failure'
 
+run fathom ftrace -T ksys_read -T vfs_read --graph-opts tail,noirqs -- dd if=/dev/zero of=/dev/null bs=1 count=40
+expect_status 0 'options of the graph'
+ok 'tail: the name at the closing brace' grep -q '} /\* ksys_read \*/' "$out_file"
+at_rest 'options'
+
+# a module's functions by their own filter
+module=$(sed -n 's/.*\[\(.*\)\]$/\1/p' $tracing/available_filter_functions | grep -v bpf | head -1)
+if [ -n "$module" ]; then
+	run fathom ftrace --funcs=":mod:$module"
+	ok "functions of the module $module" [ -s "$out_file" ]
+else
+	skip 'no module'
+fi
+
+run fathom ftrace -e sched:sched_process_exec --trigger sched:sched_process_exec:traceoff:1 -- \
+	sh -c 'busybox true; busybox true; busybox true'
+expect_status 0 'a trigger'
+is 'traceoff: one event, and no more' "$(grep -c sched_process_exec: "$out_file")" 1
+at_rest 'trigger'
+if [ -e $tracing/snapshot ]; then
+	run fathom ftrace -e sched:sched_process_exec --trigger sched:sched_process_exec:snapshot:2 --snapshot -- \
+		sh -c 'busybox true; busybox true'
+	expect_status 0 'a snapshot'
+	ok 'snapshot: what there was when the trigger fired' grep -q sched_process_exec: "$out_file"
+	at_rest 'snapshot'
+else
+	skip 'no snapshots' 3
+fi
+
+for tracer in wakeup wakeup_rt irqsoff preemptoff hwlat osnoise timerlat; do
+	if ! grep -qw $tracer $tracing/available_tracers; then
+		skip "no tracer $tracer"
+		continue
+	fi
+	run fathom ftrace -t $tracer -d 1s
+	ok "the tracer $tracer runs" [ "$status" = 0 -o "$status" = 4 ]
+	diag "$tracer: $(head -c 200 "$out_file" "$err_file" | tr '\n' ' ')"
+	at_rest $tracer
+done
+
 # filtered: every function of the kernel would take the guest's time
 echo vfs_read >$tracing/set_ftrace_filter
 echo function >$tracing/current_tracer
