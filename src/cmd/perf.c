@@ -118,7 +118,7 @@ static const struct {
 static const struct {
 	const char *command, *word, *instead;
 } refused_words[] = {
-	{ "kmem", "--page", "'fathom stackcount t:kmem:mm_page_alloc' counts pages by who asks" },
+	{ "kmem", "--page", "'fathom kmem --page' counts those of the running kernel" },
 	{ "lock", "-Y", "--filter 'type == \"mutex\"' chooses a type" },
 	{ "kwork", "-k", "--filter 'class == \"irq\"' chooses a class" },
 };

@@ -41,19 +41,29 @@ static bool flag(const struct tool *t, const struct tool_args *a, const char *na
 }
 
 /* Options that need the running kernel, or a table of another kind. */
-static const char *live_option(const struct context *ctx, const struct tool_args *a)
+static const char *live_option(const struct context *ctx, const struct tool *t,
+			       const struct tool_args *a)
 {
 	const struct {
 		bool given;
 		const char *name;
 	} live[] = {
-		{ a->pids.len, "--pid" },        { a->tids.len, "--tid" },
-		{ a->users.len, "--user" },      { a->cgroups.len, "--cgroup" },
-		{ a->comm, "--comm" },           { a->children, "--children" },
-		{ a->duration, "--duration" },   { a->interval, "--interval" },
-		{ a->timestamp, "--timestamp" }, { a->sort, "--sort" },
-		{ a->filter, "--filter" },       { a->flame, "--flame" },
-		{ ctx->program, "a program" },   { ctx->operands.len, "an interval" },
+		{ a->pids.len, "--pid" },
+		{ a->tids.len, "--tid" },
+		{ a->users.len, "--user" },
+		{ a->cgroups.len, "--cgroup" },
+		{ a->comm, "--comm" },
+		{ a->children, "--children" },
+		{ a->duration, "--duration" },
+		{ a->interval, "--interval" },
+		{ a->timestamp, "--timestamp" },
+		{ a->sort, "--sort" },
+		{ a->filter, "--filter" },
+		{ a->flame, "--flame" },
+		{ ctx->program, "a program" },
+		{ ctx->operands.len, "an interval" },
+		{ flag(t, a, "owner"), "--owner" },
+		{ flag(t, a, "page"), "--page" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(live); i++)
@@ -88,18 +98,13 @@ int recorded_run(struct context *ctx, const struct tool *t, const struct tool_ar
 {
 	_cleanup_result_ struct result r = { 0 };
 	struct kernel_events_opts opts = { .what = readers[find(t)].what, .top = a->top };
-	const char *live = live_option(ctx, a);
+	const char *live = live_option(ctx, t, a);
 	int rc;
 
 	result_init(&r, t->name);
 	if (live) {
 		err_set(&ctx->err, EINVAL, "%s has no meaning for a recording", live);
 		err_hint(&ctx->err, "without -i the running kernel is watched");
-		return EXIT_USAGE;
-	}
-	if (flag(t, a, "owner")) {
-		err_set(&ctx->err, EINVAL, "--owner has no meaning for a recording");
-		err_hint(&ctx->err, "events do not say who holds a lock; without -i it is read");
 		return EXIT_USAGE;
 	}
 	if (flag(t, a, "lock-addr"))

@@ -11,7 +11,7 @@ need_cmd python3 perf
 cd "$TMP" || exit 1
 cat >offset.py <<'END'
 # one description of a file: its position is behind a mutex, for which threads spin, sleep and spin again
-import os
+import os, time
 f = os.open("blob", os.O_RDWR | os.O_CREAT)
 os.write(f, b"x" * (1 << 16))
 r, w = os.pipe()
@@ -19,9 +19,12 @@ for i in range(8):
     if os.fork() == 0:
         os.close(w)
         os.read(r, 1)  # until all are there
-        for turn in range(2000):
+        end = time.monotonic() + 1.5
+        for turn in range(4000):
             os.read(f, 65536)
             os.lseek(f, 0, 0)
+            if turn > 200 and time.monotonic() > end:
+                break
         os._exit(0)
 os.close(w)
 for i in range(8):
@@ -83,7 +86,7 @@ for row in r["rows"]:
     sums[0] += row["contended"]
     sums[1] += row["total"]
 unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-n, wrong = 0, []
+n, wrong, unended = 0, [], 0
 for line in open(sys.argv[2]):
     w = line.split()
     if len(w) < 8 or not w[0].isdigit() or not w[7].isdigit():
@@ -93,11 +96,13 @@ for line in open(sys.argv[2]):
     n += 1
     mine = ours.get(int(w[7]), [0, 0])
     total = float(w[1]) * unit[w[2]]
-    if mine[0] != int(w[0]) or abs(mine[1] - total) > 0.006 * total + 10:
+    # perf counts a wait when it begins: those that had not ended, too
+    unended += int(w[0]) - mine[0]
+    if not 0 <= int(w[0]) - mine[0] <= 2 or abs(mine[1] - total) > 0.006 * total + 10:
         wrong.append((line.strip(), mine))
-print(n, "threads,", wrong[:3])
+print(n, "threads,", unended, "of", r["losses"]["no_end"], "waits without an end,", wrong[:3])
 # perf pairs what is left after a loss in another way
-assert r["losses"]["lost"] or (n >= 8 and not wrong)
+assert r["losses"]["lost"] or (n >= 8 and not wrong and unended <= r["losses"]["no_end"])
 END
 else
 	skip "perf record: $(tail -1 record.txt)" 2
