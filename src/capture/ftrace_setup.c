@@ -173,6 +173,14 @@ static int set_trigger(const struct ftrace *f, const char *text, struct err *e)
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
+/* Before Linux 6.12 instances lack the graph's options, as they lack the graph. */
+static int switch_off(const struct ftrace *f, const char *option, struct err *e)
+{
+	if (!f->top && !ftrace_has(f, option))
+		return err_set(e, EXDEV, "an instance has no '%s'", option);
+	return ftrace_write(f, option, FTRACE_SET, "0", e);
+}
+
 static int set_graph(const struct ftrace_setup *s, const struct ftrace *f, struct err *e)
 {
 	int r = write_list(f, "set_graph_function", &s->graph_funcs, e);
@@ -184,9 +192,9 @@ static int set_graph(const struct ftrace_setup *s, const struct ftrace *f, struc
 	if (r >= 0 && s->threshold)
 		r = write_number(f, "tracing_thresh", DIV_ROUND_UP(s->threshold, NSEC_PER_USEC), e);
 	if (r >= 0 && s->no_irqs)
-		r = ftrace_write(f, "options/funcgraph-irqs", FTRACE_SET, "0", e);
+		r = switch_off(f, "options/funcgraph-irqs", e);
 	if (r >= 0 && s->no_sleep)
-		r = ftrace_write(f, "options/sleep-time", FTRACE_SET, "0", e);
+		r = switch_off(f, "options/sleep-time", e);
 	return r;
 }
 

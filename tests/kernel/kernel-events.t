@@ -159,6 +159,21 @@ sys.exit(not any(v for d in l for k, v in d.items() if k != "no_end"))' live.jso
 			assert len(recorded) >= 2 and not wrong
 		END
 	fi
+	cat >maps.py <<-'END'
+		import mmap, threading, time
+		end = time.monotonic() + 1
+		def work():
+		    while time.monotonic() < end:
+		        mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE).close()
+		threads = [threading.Thread(target=work) for i in range(4)]
+		for t in threads:
+		    t.start()
+	END
+	run "$FATHOM" lock --lock-addr --top 0 --json --comm 'python3*' -- python3 maps.py
+	expect_status 0
+	table 'live: the lock of the mappings has its name' \
+		'(lambda own: len(own) == 1 and own[0]["type"].startswith("rwsem") and own[0]["contended"] > 3)(
+		 [r for r in rows if r["of"] == "mmap_lock" and r["type"] == "rwsem:W"])'
 	run "$FATHOM" lock --owner --top 0 --json -- python3 offset.py
 	expect_status 0
 	ok 'live: the position of the file is held by one of those who wait for it' python3 - "$out_file" <<-'END'

@@ -172,6 +172,15 @@ expect_out_like "source file '.*hot.c' is newer than '.*hot'"
 run "$FATHOM" annotate -i again.data --no-source hot3
 unlike 'without sources nothing is said of them' "$out" 'is newer'
 
+mkdir -p moved"$PWD" && mv hot.c moved"$PWD"
+run "$FATHOM" annotate -i again.data hot3
+unlike 'sources that were moved are not found' "$out" 'x = mix\(x \+ i\);'
+run "$FATHOM" annotate -i again.data --prefix moved hot3
+expect_out_like 'x = mix\(x \+ i\);'
+run "$FATHOM" annotate -i again.data --prefix moved"$PWD" --prefix-strip "$(tr -cd / <<<"$PWD" | wc -c)" hot3
+expect_out_like 'x = mix\(x \+ i\);'
+mv moved"$PWD"/hot.c .
+
 "$FATHOM" annotate -i first.data --symbols hot3 --csv >one.csv
 is '--symbols: the others are left out' "$(sed -n 's/^\(hot[0-9]\),.*/\1/p' one.csv | sort -u)" hot3
 run "$FATHOM" annotate -i first.data --no-user --symbols 'hot*'
@@ -286,6 +295,9 @@ fi
 run "$FATHOM" annotate -i kernel.data
 expect_status 0 'without a name, functions whose code cannot be read are passed over'
 expect_out_like '[0-9]% +[0-9a-f]+ '
+run "$FATHOM" annotate -i kernel.data -k /dev/null entry_SYSCALL_64_after_hwframe
+unlike 'no core file: no code' "$out" '[0-9]% +[0-9a-f]+ '
+expect_err_like "'/dev/null'|no sample"
 run "$FATHOM" annotate --diff kernel.data -i kernel.data
 expect_status 0 'and likewise in a comparison'
 
