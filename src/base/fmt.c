@@ -48,11 +48,12 @@ void fmt_size(struct buf *b, u64 bytes)
 		buf_addu(b, bytes);
 		return;
 	}
-	while (v >= 1023.95 && i < 5) {
+	while (v >= 1023.5 && i < 5) {
 		v /= 1024;
 		i++;
 	}
-	buf_addf(b, "%.1f%c", v, units[i]);
+	/* never wider than six */
+	buf_addf(b, v < 999.95 ? "%.1f%c" : "%.0f%c", v, units[i]);
 }
 
 void fmt_count(struct buf *b, u64 n)

@@ -7,7 +7,7 @@
 
 /* 999ns 1.50us 12.3ms 1.00s 2m05s 3h07m 4d02h: three significant digits, one unit. */
 void fmt_duration(struct buf *b, u64 ns);
-/* 512 1.5K 64.0M 2.0G: powers of 1024. */
+/* 512 1.5K 64.0M 1012K 2.0G: powers of 1024, at most six characters. */
 void fmt_size(struct buf *b, u64 bytes);
 /* 1,234,567 */
 void fmt_count(struct buf *b, u64 n);

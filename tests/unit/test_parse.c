@@ -153,6 +153,8 @@ TEST("numbers for people")
 	CHECK_STR(show(&b, fmt_size, 1023), "1023");
 	CHECK_STR(show(&b, fmt_size, 1536), "1.5K");
 	CHECK_STR(show(&b, fmt_size, (1 << 20) - 1), "1.0M");
+	CHECK_STR(show(&b, fmt_size, 1012 << 10), "1012K");
+	CHECK_STR(show(&b, fmt_size, (1023 << 20) + (400 << 10)), "1023M");
 	CHECK_STR(show(&b, fmt_size, UINT64_MAX), "16.0E");
 	CHECK_STR(show(&b, fmt_count, 0), "0");
 	CHECK_STR(show(&b, fmt_count, 1234567), "1,234,567");
