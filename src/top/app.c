@@ -107,8 +107,7 @@ void narrow_to_process(struct top *t, u32 pid, const char *name)
 {
 	struct scope *s = top_narrow(t, "%u %s", pid, name);
 
-	s->pid = pid;
-	s->tid = 0;
+	s->of = (struct live_of){ .pid = pid };
 	top_go(t, top_screen_find("processes"));
 	t->tasks.list.cursor = 0;
 	top_ask(t);
@@ -269,6 +268,13 @@ static bool common_key(struct top *t, const struct input *in)
 	return false;
 }
 
+void top_press(struct top *t, const struct input *in)
+{
+	t->message[0] = '\0';
+	if (!screens[t->screen]->key_pressed(t, in))
+		(void)common_key(t, in);
+}
+
 void top_key(struct top *t, const struct input *in)
 {
 	struct input mapped = *in, pressed;
@@ -276,7 +282,7 @@ void top_key(struct top *t, const struct input *in)
 
 	if (in->key == TUI_RESIZE)
 		return;
-	for (int i = 0; i < t->n_remapped && !t->prompt; i++) {
+	for (int i = 0; i < t->n_remapped && !t->prompt && !t->popup.typing; i++) {
 		if (t->remapped[i].from == in->key) {
 			mapped.key = t->remapped[i].to;
 			break;
@@ -294,11 +300,7 @@ void top_key(struct top *t, const struct input *in)
 	}
 	if (bars_click(t, in, &pressed) && !pressed.key)
 		return;
-	in = pressed.key ? &pressed : in;
-	t->message[0] = '\0';
-	if (screens[t->screen]->key_pressed(t, in))
-		return;
-	(void)common_key(t, in);
+	top_press(t, pressed.key ? &pressed : in);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -414,7 +416,7 @@ int top_new(struct top **ret, const struct top_opts *o, struct err *e)
 	if (o->pid) {
 		t->n_scopes = 1;
 		t->scopes[0].screen = t->screen;
-		t->scopes[1] = (struct scope){ .pid = o->pid, .screen = t->screen };
+		t->scopes[1] = (struct scope){ .of.pid = o->pid, .screen = t->screen };
 		snprintf(t->scopes[1].label, sizeof(t->scopes[1].label), "%u", o->pid);
 	}
 	top_ask(t);

@@ -100,61 +100,64 @@ static void type_setting(struct top *t)
 	edit_set(&t->edit, "");
 }
 
+/* Help of at most 51 characters: the list fits 80 columns. */
 static const struct top_key keys[] = {
-	{ TUI_F1, 'h', NULL, "Keys", "this list", show_keys },
+	{ TUI_F1, 'h', NULL, "Keys", "this list: type to search it, Enter does it", show_keys },
 	{ '?', 0, NULL, "+What?", "what the figure is, and where it comes from", show_help },
-	{ TUI_ENTER, 0, NULL, "Down", "narrow every screen to this row", NULL },
+	{ TUI_ENTER, 0, NULL, "Down", "narrow every screen to this row, or to tagged ones", NULL },
 	{ TUI_ESC, TUI_BACKSPACE, NULL, "Back", "back to where Enter was pressed", back },
 	{ TUI_TAB, 0, NULL, NULL, "next screen; 1 to 9, 0 and = choose one", next_screen },
 	{ TUI_BACKTAB, 0, NULL, NULL, "screen before", last_screen },
 	{ 'p', 'Z', NULL, "+Pause", "pause and resume: the past is kept", pause_time },
-	{ '[', 0, NULL, NULL, "back in time by one look, { by ten; or click on the time line",
-	  earlier },
-	{ ']', 0, NULL, NULL, "forward in time by one look, } by ten", later },
-	{ '{', 0, NULL, NULL, NULL, much_earlier },
-	{ '}', 0, NULL, NULL, NULL, much_later },
-	{ 'w', 0, NULL, NULL,
-	  "write the screen: FILE.svg, .ans or .txt; FILE.data: the past, as a recording",
-	  write_screen },
-	{ 'S', 0, NULL, NULL, "keep columns, tabs, meters, colours and keys in the settings file",
-	  save },
+	{ '[', 0, NULL, NULL, "back in time by a look; or click on the time line", earlier },
+	{ ']', 0, NULL, NULL, "forward in time by a look", later },
+	{ '{', 0, NULL, NULL, "back by ten looks", much_earlier },
+	{ '}', 0, NULL, NULL, "forward by ten looks", much_later },
+	{ 'w', 0, NULL, NULL, "write the screen: .svg, .ans, .txt; past: .data", write_screen },
+	{ 'S', 0, NULL, NULL, "keep columns, tabs, meters, colours and keys", save },
 	{ 'W', 0, NULL, NULL, "next theme of colours", next_theme },
 	{ 'O', 0, NULL, NULL, "choose the tabs", tabs_choose },
 	{ 'G', 0, NULL, NULL, "choose the meters", meters_choose },
-	{ ':', 0, NULL, NULL, "type a setting, such as theme = safe or keys = F12 q",
-	  type_setting },
+	{ ':', 0, NULL, NULL, "type a setting: theme = safe, keys = F12 q", type_setting },
 	{ 'q', TUI_F1 + 9, NULL, "Quit", "leave", quit },
 	{ TUI_F1 + 1, 'C', "processes", "Cols", "which columns are shown", NULL },
 	{ TUI_F1 + 2, '/', "processes", "Search", "search in commands; n and N: next, before",
 	  NULL },
-	{ TUI_F1 + 3, 'f', "processes", "Filter",
-	  "only rows that match: nginx|redis, or cpu > 5 and user = root", NULL },
+	{ TUI_F1 + 3, 'f', "processes", "Filter", "nginx|redis, or cpu > 5 and user = root", NULL },
 	{ TUI_F1 + 4, 't', "processes", "Tree", "children below parents; + closes one, * all",
 	  NULL },
-	{ TUI_F1 + 5, 's', "processes", "Sort",
-	  "by any column; P CPU, M memory, T time, I turns around", NULL },
+	{ TUI_F1 + 5, 's', "processes", "Sort", "by any column", NULL },
+	{ 'P', 0, "processes", NULL, "sort by CPU time", NULL },
+	{ 'M', 0, "processes", NULL, "sort by memory", NULL },
+	{ 'T', 0, "processes", NULL, "sort by CPU time of the whole life", NULL },
+	{ 'I', 0, "processes", NULL, "turn the order around", NULL },
 	{ TUI_F1 + 6, 0, "processes", "+Nice-", "lower nice", NULL },
 	{ TUI_F1 + 7, 0, "processes", "+Nice+", "raise nice", NULL },
 	{ TUI_F1 + 8, 'x', "processes", "Kill", "send a signal", NULL },
 	{ 'a', 0, "processes", NULL, "choose the CPUs that it may run on", NULL },
+	{ 'Y', 0, "processes", NULL, "choose its policy of the scheduler", NULL },
+	{ 'i', 0, "processes", NULL, "choose its priority at disks", NULL },
+	{ 'b', 0, "processes", NULL, "what it runs now: its flame graph", NULL },
+	{ 'y', 0, "processes", NULL, "its system calls", NULL },
 	{ 'e', 0, "processes", NULL, "its environment", NULL },
 	{ 'l', 0, "processes", NULL, "its open files", NULL },
-	{ ' ', 0, "processes", NULL, "tag; c with children, U untags all", NULL },
+	{ 'L', 0, "processes", NULL, "its locks on files", NULL },
+	{ ' ', 0, "processes", NULL, "tag", NULL },
+	{ 'c', 0, "processes", NULL, "tag with children", NULL },
+	{ 'U', 0, "processes", NULL, "untag all", NULL },
 	{ 'u', 0, "processes", NULL, "only the processes of one user", NULL },
 	{ 'H', 0, "processes", NULL, "rows are threads", NULL },
 	{ 'K', 0, "processes", NULL, "hide kernel threads", NULL },
 	{ 'F', 0, "processes", NULL, "the cursor follows its process", NULL },
 	{ 'i', 0, "flame", NULL, "callers on top instead of callees", NULL },
 	{ 'o', 0, "flame", NULL, "waits instead of CPU time", NULL },
-	{ 'z', 0, "flame", NULL, "draw this box as wide as the screen; z again: all", NULL },
+	{ 'z', 0, "flame", NULL, "a box as wide as the screen; z again: all", NULL },
 	{ '/', 0, "flame", "Search", "mark boxes by name", NULL },
-	{ 'a', 0, "functions", "Code", "the instructions of the function, with their samples",
-	  NULL },
+	{ 'a', 0, "functions", "Code", "the instructions of the function, with samples", NULL },
 	{ 'd', 0, "functions", "Module", "only code of this module", NULL },
 	{ 't', 0, "functions", "Thread", "only one thread", NULL },
 	{ 'k', 0, "functions", "Kernel", "only code of the kernel", NULL },
-	{ '/', 0, "functions", "Filter", "only functions and modules with this in their name",
-	  NULL },
+	{ '/', 0, "functions", "Filter", "only functions and modules with this name", NULL },
 	{ 'e', '+', "functions", "Paths", "open and close the paths to it; c closes", NULL },
 	{ 'E', 0, "functions", NULL, "open the paths to all functions; C closes all", NULL },
 	{ 'P', 0, "functions", NULL, "write the functions to fathom.hist.N", NULL },
@@ -172,23 +175,34 @@ const struct top_key *top_keys(size_t *ret_n)
 static void show_keys(struct top *t)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	const char *screen = "";
-	char room[16], more[16];
+	char room[16], more[16], names[40];
+	int n;
+	const struct screen *const *screens = top_screens(&n);
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (!keys[i].help)
-			continue;
-		if (keys[i].screen && !streq(screen, keys[i].screen)) {
-			screen = keys[i].screen;
-			buf_addf(&text, "\n%s\n", screen);
-		}
-		buf_addf(&text, "%-6s %-10s %s\n", input_name(keys[i].key, room),
-			 keys[i].also ? input_name(keys[i].also, more) : "", keys[i].help);
+		snprintf(names, sizeof(names), "%s %s", input_name(keys[i].key, room),
+			 keys[i].also ? input_name(keys[i].also, more) : "");
+		buf_addf(&text, "%-13s %-10s %s\n", names, keys[i].screen ? keys[i].screen : "",
+			 keys[i].help);
 	}
-	buf_addstr(&text,
-		   "\nArrows, PgUp, PgDn, j, k and the mouse move; a click on a heading sorts.\n");
-	popup_open(&t->popup, "Keys", buf_str(&text), false);
-	t->popup_for = POPUP_TEXT;
+	for (int i = 0; i < n; i++)
+		buf_addf(&text, "%13s %-10s the screen %s\n", "", "", screens[i]->title);
+	popup_open_search(&t->popup, "Keys", buf_str(&text));
+	t->popup_for = POPUP_KEYS;
+}
+
+/* What a line of the list says is done, on the screen that it is about. */
+void keys_chosen(struct top *t, int line)
+{
+	const struct top_key *k = &keys[line];
+
+	if ((size_t)line >= ARRAY_SIZE(keys)) {
+		top_go(t, line - (int)ARRAY_SIZE(keys));
+		return;
+	}
+	if (k->screen)
+		top_go(t, top_screen_find(k->screen));
+	top_press(t, &(struct input){ .key = k->key });
 }
 
 static void show_help(struct top *t)

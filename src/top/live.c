@@ -38,6 +38,16 @@ void waits_frame_free(struct waits_frame *f)
 	free(f);
 }
 
+bool live_is_of(const struct live_of *of, u32 pid, u32 tid)
+{
+	if ((of->pid && pid != of->pid) || (of->tid && tid != of->tid))
+		return false;
+	for (u32 i = 0; i < of->n_marked; i++)
+		if (of->marked[i] == (of->threads ? tid : pid))
+			return true;
+	return !of->n_marked;
+}
+
 struct live *live_new(u64 frequency, u64 keep_ns)
 {
 	struct live *l = xcalloc(1, sizeof(*l));

@@ -101,10 +101,22 @@ const char *profile_frame_hottest(const struct profile_frame *f, u32 pid, u32 ti
 void profile_frame_free(struct profile_frame *f);
 void waits_frame_free(struct waits_frame *f);
 
+enum { MARKED_MOST = 64 };
+
+/* Whose samples and waits: of all, of a process, a thread, or of those that were marked. */
+struct live_of {
+	u32 pid, tid; /* 0: all */
+	u32 n_marked; /* 0: all */
+	u32 marked[MARKED_MOST];
+	bool threads; /* @marked are threads, not processes */
+};
+
+bool live_is_of(const struct live_of *of, u32 pid, u32 tid);
+
 /* What is requested. */
 struct live_request {
 	bool samples, waits;
-	u32 pid, tid; /* 0: all */
+	struct live_of of;
 	bool cold;    /* the flame graph is of waits */
 	bool inverted;
 	u64 end;                         /* CLOCK_MONOTONIC: the window ends there; 0: now */

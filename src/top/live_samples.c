@@ -238,9 +238,7 @@ static void close_profile(struct sampling *s)
 
 static bool is_asked(const struct sampling *s, const struct kept *k, const struct live_request *r)
 {
-	if ((r->pid && k->pid != r->pid) || (r->tid && k->tid != r->tid))
-		return false;
-	return live_has_asked(&s->profile, k->stack, r);
+	return live_is_of(&r->of, k->pid, k->tid) && live_has_asked(&s->profile, k->stack, r);
 }
 
 /* The samples of the window requested become those of the profile. */

@@ -164,13 +164,21 @@ static const char *word(struct picked *k, u32 number)
 	return arena_strdup(&k->frame->arena, intern_get(&k->w->past.words, number));
 }
 
+/* Who was never blocked waited for nothing but a CPU. */
+static enum thread_state kind_of(const struct waits_past_row *row)
+{
+	return row->kind == STATE_OTHER && !row->blocked && !row->longest
+		       ? STATE_RUNNABLE
+		       : (enum thread_state)row->kind;
+}
+
 static void pick_row(void *ctx, const struct waits_past_row *row)
 {
 	struct picked *k = ctx;
 	const struct live_request *r = &k->r;
 	bool idle = wait_is_idle((enum thread_state)row->kind);
 
-	if ((r->pid && row->pid != r->pid) || (r->tid && row->tid != r->tid))
+	if (!live_is_of(&r->of, row->pid, row->tid))
 		return;
 	if (r->cold && !idle)
 		vec_push(&k->cold, (struct wait){ .thread = row->thread,
@@ -180,14 +188,14 @@ static void pick_row(void *ctx, const struct waits_past_row *row)
 						  .runq = row->runq,
 						  .count = row->count,
 						  .max_blocked = row->longest });
-	/* idle waits are shown only for a single process */
-	if ((idle && !r->pid) || k->frame->waits.len >= WAITS_SHOWN)
+	/* idle waits are shown only where one looks at single processes */
+	if ((idle && !r->of.pid && !r->of.n_marked) || k->frame->waits.len >= WAITS_SHOWN)
 		return;
 	vec_push(&k->frame->waits,
 		 (struct live_wait){ .pid = row->pid,
 				     .tid = row->tid,
 				     .comm = word(k, row->comm),
-				     .kind = thread_state_name((enum thread_state)row->kind),
+				     .kind = thread_state_name(kind_of(row)),
 				     .place = word(k, row->place),
 				     .waker = word(k, row->waker),
 				     .waker_pid = row->waker_pid,
@@ -352,12 +360,13 @@ static bool is_same_request(struct watching *w)
 
 static int run_until(struct watching *w, u64 until, struct err *e)
 {
-	int r = 0;
+	int r;
 
-	while (r >= 0 && clock_mono_ns() < until && !is_done(w) && !stop_requested()) {
+	/* once in any case, or an interval that naming the last one has eaten up had no length */
+	do {
 		r = waits_live_run(&w->waits, MIN(until, clock_mono_ns() + POLL_NS), is_done, w, e);
 		look_back(w);
-	}
+	} while (r >= 0 && clock_mono_ns() < until && !is_done(w) && !stop_requested());
 	return r;
 }
 

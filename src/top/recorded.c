@@ -62,9 +62,7 @@ static bool is_asked(const struct profile *p, const struct profile_sample *s,
 {
 	const struct profile_thread *t = &p->threads.items[s->thread];
 
-	if ((r->pid && (u32)t->pid != r->pid) || (r->tid && (u32)t->tid != r->tid))
-		return false;
-	return live_has_asked(p, s->stack, r);
+	return live_is_of(&r->of, (u32)t->pid, (u32)t->tid) && live_has_asked(p, s->stack, r);
 }
 
 static void fill_code(struct recorded_samples *s, struct profile_frame *f,

@@ -334,8 +334,7 @@ void functions_thread_chosen(struct top *t, int line)
 	tid = at->tid;
 	/* the frame goes with the narrowing */
 	s = top_narrow(t, "thread %u %s", tid, at->comm);
-	s->pid = pid;
-	s->tid = tid;
+	s->of = (struct live_of){ .pid = pid, .tid = tid };
 	t->list = (struct list){ 0 };
 	top_ask(t);
 }
@@ -466,8 +465,9 @@ static bool key_pressed(struct top *t, const struct input *in)
 static void explain(struct top *t, struct buf *out)
 {
 	buf_addf(out,
-		 "SELF%%   samples that hit the function itself\n"
-		 "TOTAL%%  samples with the function anywhere on the stack\n\n"
+		 "SELF%%   samples that hit the function itself, in %% of those shown\n"
+		 "TOTAL%%  samples with the function anywhere on the stack, in %% of those shown\n"
+		 "high: much SELF%%: look at its source lines; much TOTAL%% alone: at what it calls\n\n"
 		 "from: perf events, %llu times a second on each CPU; stacks by the CFI tables\n"
 		 "of the files, without stopping anybody. [k] code of the kernel, [.] of "
 		 "programs.\n\n"

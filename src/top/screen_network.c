@@ -52,7 +52,7 @@ static int most_first(const void *a, const void *b)
 	return ((const struct talker *)a)->pid < ((const struct talker *)b)->pid ? -1 : 1;
 }
 
-static void find_talkers(const struct pane *p, struct talkers *ret)
+static void find_talkers(const struct pane *p, const struct live_of *of, struct talkers *ret)
 {
 	const struct pane_table *t = pane_table(p, NULL);
 	_cleanup_map_ struct map known = MAP_INIT;
@@ -63,8 +63,11 @@ static void find_talkers(const struct pane *p, struct talkers *ret)
 		u32 pid = (u32)number_of(t, *at, "pid");
 		const char *proto = cell_of(t, *at, "proto")->text;
 		int udp = proto && streq(proto, "UDP");
-		u64 *place = map_at(&known, pid);
+		u64 *place;
 
+		if (!live_is_of(of, pid, 0))
+			continue;
+		place = map_at(&known, pid);
 		if (!*place) {
 			vec_push(&ret->list,
 				 (struct talker){ .pid = pid,
@@ -119,12 +122,12 @@ static void draw_talkers(struct top *t, struct rect r)
 					 .cell = cell,
 					 .ctx = &all };
 
-	if (top_scope(t)->pid || *t->pane.why || !t->pane.any) {
+	if (top_scope(t)->of.pid || *t->pane.why || !t->pane.any) {
 		pane_draw(&t->grid, r, &t->pane, PANE_TABLE,
 			  "pid comm string ip port ip port bytes bytes", &t->list);
 		return;
 	}
-	find_talkers(&t->pane, &all);
+	find_talkers(&t->pane, &top_scope(t)->of, &all);
 	table_draw(&t->grid, r, &view, &t->list, (int)all.list.len);
 	if (!all.list.len && r.h > 1)
 		grid_text(&t->grid, r.x, r.y + 1, r.w,
@@ -148,8 +151,8 @@ static void draw(struct top *t, struct rect r)
 static void command(const struct top *t, struct buf *out)
 {
 	buf_addf(out, "nettop %u", MAX(t->tool_pace, 1u));
-	if (top_scope(t)->pid)
-		buf_addf(out, " -p %u", top_scope(t)->pid);
+	if (top_scope(t)->of.pid)
+		buf_addf(out, " -p %u", top_scope(t)->of.pid);
 }
 
 /* From a process to its connections. */
@@ -157,14 +160,14 @@ static bool key_pressed(struct top *t, const struct input *in)
 {
 	struct talkers all = { 0 };
 
-	if ((in->key != TUI_ENTER && in->key != TUI_DOUBLE_CLICK) || top_scope(t)->pid)
+	if ((in->key != TUI_ENTER && in->key != TUI_DOUBLE_CLICK) || top_scope(t)->of.pid)
 		return list_key(&t->list, in);
-	find_talkers(&t->pane, &all);
+	find_talkers(&t->pane, &top_scope(t)->of, &all);
 	if ((size_t)t->list.cursor < all.list.len) {
 		const struct talker *at = &all.list.items[t->list.cursor];
 		struct scope *s = top_narrow(t, "%u %s", at->pid, at->comm ? at->comm : "");
 
-		s->pid = at->pid;
+		s->of = (struct live_of){ .pid = at->pid };
 		t->list = (struct list){ 0 };
 		top_ask(t);
 	}

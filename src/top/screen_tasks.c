@@ -18,7 +18,7 @@ static void choose_columns(struct top *t, struct shown *ret)
 {
 	size_t n;
 	const struct top_column *all = top_columns(&n);
-	bool narrow = top_scope(t)->pid && t->frame->threads;
+	bool narrow = top_scope(t)->of.pid && t->frame->threads;
 
 	*ret = (struct shown){ .t = t };
 	for (int i = 0; i < t->tasks.n_columns && ret->n < COLUMNS_MOST - 8; i++) {
@@ -135,7 +135,7 @@ static void draw(struct top *t, struct rect r)
 		grid_text(&t->grid, r.x, r.y + 1, r.w,
 			  t->tasks.filter.n || t->tasks.filter.words
 				  ? "no process matches the filter"
-			  : top_scope(t)->pid ? "the process has ended"
+			  : top_scope(t)->of.pid ? "the process has ended"
 					      : "no process",
 			  ROLE_DIM);
 }
@@ -160,12 +160,45 @@ static bool click_heading(struct top *t, const struct input *in)
 	return true;
 }
 
+/* To all that are tagged. */
+static void go_down_tagged(struct top *t)
+{
+	struct live_of of = { .threads = t->frame->threads };
+	int more = 0;
+
+	for (int i = 0; i < (int)t->tasks.lines.len; i++) {
+		const struct task_row *row = &tasks_at(t, i)->row;
+
+		if (!map_get(&t->tasks.tagged, row->tid, 0))
+			continue;
+		if (of.n_marked < MARKED_MOST)
+			of.marked[of.n_marked++] = row->tid;
+		else
+			more++;
+	}
+	map_clear(&t->tasks.tagged);
+	if (!of.n_marked) {
+		top_complain(t, "what was tagged is not in the list: the tags are gone");
+		return;
+	}
+	if (more)
+		top_complain(t, "%d of the tagged ones are left out: at most %d", more,
+			     MARKED_MOST);
+	top_narrow(t, "%u tagged", of.n_marked)->of = of;
+	t->tasks.list.cursor = 0;
+	top_ask(t);
+}
+
 static void go_down(struct top *t)
 {
 	const struct top_task *task = tasks_at(t, t->tasks.list.cursor);
-	const struct scope *now = top_scope(t);
+	const struct live_of *now = &top_scope(t)->of;
 	struct scope *s;
 
+	if (t->tasks.tagged.len) {
+		go_down_tagged(t);
+		return;
+	}
 	if (!task)
 		return;
 	if (now->tid || (now->pid && task->row.pid == task->row.tid && task->row.threads < 2)) {
@@ -174,14 +207,36 @@ static void go_down(struct top *t)
 	}
 	if (now->pid) {
 		s = top_narrow(t, "thread %u %s", task->row.tid, task->row.comm);
-		s->tid = task->row.tid;
+		s->of.tid = task->row.tid;
 		top_go(t, top_screen_find("flame"));
 		return;
 	}
 	s = top_narrow(t, "%u %s", task->row.pid, task->row.comm);
-	s->pid = task->row.pid;
+	s->of = (struct live_of){ .pid = task->row.pid };
 	t->tasks.list.cursor = 0;
 	top_ask(t);
+}
+
+/* What the process does now: instead of the stack of a moment, all of the last seconds. */
+static void show_stacks(struct top *t)
+{
+	if (!top_scope(t)->of.pid)
+		go_down(t);
+	top_go(t, top_screen_find("flame"));
+}
+
+static void show_syscalls(struct top *t)
+{
+	const struct top_task *task = tasks_at(t, t->tasks.list.cursor);
+	char words[64];
+
+	if (!task || t->o.input)
+		return;
+	snprintf(words, sizeof(words), "syscount 1 -p %u", task->row.pid);
+	if (!top_scope(t)->of.pid)
+		top_narrow(t, "%u %s", task->row.pid, task->row.comm)->of =
+			(struct live_of){ .pid = task->row.pid };
+	tools_run(t, words);
 }
 
 static bool move(struct top *t, const struct input *in)
@@ -204,12 +259,34 @@ static bool key_pressed(struct top *t, const struct input *in)
 		go_down(t);
 		return true;
 	}
+	if (in->key == 'b') {
+		show_stacks(t);
+		return true;
+	}
+	if (in->key == 'y') {
+		show_syscalls(t);
+		return true;
+	}
 	if (in->key == TUI_LEFT || in->key == TUI_RIGHT) {
 		t->tasks.shift = MAX(t->tasks.shift + (in->key == TUI_RIGHT ? 1 : -1), 0);
 		t->tasks.shift = MIN(t->tasks.shift, MAX(t->tasks.n_columns - 2, 0));
 		return true;
 	}
 	return tasks_action(t, in) || move(t, in);
+}
+
+static const char *unit_of(const struct top_column *c)
+{
+	size_t n = strlen(c->title);
+
+	switch (c->kind) {
+	case KIND_BYTES: return "bytes; K, M, G are powers of 1024";
+	case KIND_RATE: return "bytes a second; K, M, G are powers of 1024";
+	case KIND_PERCENT: return "%";
+	case KIND_TIME: return "minutes:seconds, hours or days";
+	case KIND_NUMBER: return n > 2 && streq(c->title + n - 2, "/s") ? "a second" : NULL;
+	default: return NULL;
+	}
 }
 
 static void explain_column(const struct top_column *c, const struct top_task *task,
@@ -224,6 +301,8 @@ static void explain_column(const struct top_column *c, const struct top_task *ta
 			top_column_format(c, top_column_value(c, task, ctx), out);
 	}
 	buf_addf(out, "\n%s\nfrom: %s\n", c->meaning, c->from);
+	if (unit_of(c))
+		buf_addf(out, "unit: %s\n", unit_of(c));
 	if (c->deeper)
 		buf_addf(out, "high: %s\n", c->deeper);
 }

@@ -112,6 +112,13 @@ static void run(struct top *t, const char *words)
 	top_ask(t);
 }
 
+void tools_run(struct top *t, const char *words)
+{
+	snprintf(t->tool, sizeof(t->tool), "%s", words);
+	t->form = PANE_AUTO;
+	top_go(t, top_screen_find("tools"));
+}
+
 void tools_prompt_done(struct top *t)
 {
 	run(t, t->edit.text);

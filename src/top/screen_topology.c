@@ -120,7 +120,7 @@ static void explain(struct top *t UNUSED, struct buf *out)
 		"stand beside the CPUs that are near to them, devices below their bridges.\n\n"
 		"Bars of CPUs: time in which the CPU was busy, since the last refresh\n"
 		"  from: /proc/stat\n"
-		"Bars of nodes: memory that is used\n"
+		"Bars of nodes: memory that is not free, what caches hold included\n"
 		"  from: /sys/devices/system/node/node*/meminfo\n\n"
 		"One busy CPU beside idle ones: a single thread, or a wrong affinity (a on the\n"
 		"processes). fathom topology --live -o FILE.svg keeps it; --ps shows who is "

@@ -66,7 +66,7 @@ static void draw_shares(struct top *t, struct rect r)
 	int x = 0;
 
 	vec_each(row, &t->waits->shares.rows) {
-		if ((s->pid && row->pid != s->pid) || (s->tid && row->tid != s->tid))
+		if (!live_is_of(&s->of, row->pid, row->tid))
 			continue;
 		sum.wall += row->wall;
 		for (int i = 0; i < SHARE_COUNT; i++)
@@ -117,8 +117,7 @@ static bool key_pressed(struct top *t, const struct input *in)
 		return true;
 	}
 	s = top_narrow(t, "waker %u %s", w->waker_tid, w->waker);
-	s->pid = w->waker_pid;
-	s->tid = w->waker_tid;
+	s->of = (struct live_of){ .pid = w->waker_pid, .tid = w->waker_tid };
 	waits_frame_free(TAKE_PTR(t->waits));
 	t->list = (struct list){ 0 };
 	top_ask(t);
@@ -129,10 +128,13 @@ static void explain(struct top *t UNUSED, struct buf *out)
 {
 	buf_addstr(
 		out,
-		"BLOCKED%  time of the thread in this wait, since the last look\n"
-		"RUNQ%     time until it had a CPU after it was woken\n"
+		"BLOCKED%  time of the thread in this wait, in % of the time since the last look\n"
+		"RUNQ%     time until it had a CPU after it was woken, in % of the same\n"
 		"COUNT     waits of this kind; LONGEST: the longest of them\n"
-		"FOR       what it waited for, by the stack, the system call and the name\n"
+		"FOR       what it waited for, by the stack, the system call and the name;\n"
+		"          runnable: it was not blocked, others ran instead\n"
+		"above     shares of the time of all threads shown; they sum to 100 %\n"
+		"high: RUNQ%: too few CPUs, fathom runqlat; lock: fathom chain; disk: fathom biosnoop\n"
 		"WOKEN BY  the thread, or the interrupt, that ended it\n\n"
 		"from: BPF programs at the switches and wakeups of the scheduler; they run only\n"
 		"while this screen, or a column of them, is shown.\n"

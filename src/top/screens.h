@@ -27,6 +27,13 @@ bool profile_is_there(struct top *t, struct rect r);
 /* Enter on a function, from any screen. */
 void narrow_to_function(struct top *t, const char *name, const char *module);
 
+/* tasks_proc.c: what /proc says of the process under the cursor, in a box. */
+void tasks_show_environment(struct top *t);
+void tasks_show_files(struct top *t);
+void tasks_show_locks(struct top *t);
+/* A tool with its options on the screen of tools. */
+void tools_run(struct top *t, const char *words);
+
 /* Every screen then shows this process alone; from any screen. */
 void narrow_to_process(struct top *t, u32 pid, const char *name);
 

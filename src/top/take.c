@@ -75,8 +75,7 @@ void top_ask(struct top *t)
 	memset(&r, 0, sizeof(r));
 	r.samples = needs & NEEDS_SAMPLES || shows_column_of(t, TOP_SAMPLES);
 	r.waits = needs & NEEDS_WAITS || shows_column_of(t, TOP_WAITS);
-	r.pid = s->pid;
-	r.tid = s->tid;
+	r.of = s->of;
 	r.inverted = t->flame.inverted;
 	r.end = t->paused && t->frame ? t->frame->mono : 0;
 	r.cold = r.samples && t->flame.cold && screen_of(t) == &screen_flame;
@@ -87,7 +86,7 @@ void top_ask(struct top *t)
 		t->asked = live_ask(t->live, &r);
 	else if (r.samples)
 		ask_recorded(t, &r);
-	machine_source_threads(t->machine, t->tasks.threads || s->pid);
+	machine_source_threads(t->machine, t->tasks.threads || s->of.pid);
 	ask_tools(t, needs);
 }
 
@@ -120,8 +119,11 @@ static void keep_budget(struct top *t)
 
 static bool take_tools(struct top *t)
 {
-	bool any = pane_take(&t->toolbox);
+	bool listing = t->toolbox.feed != NULL, any = pane_take(&t->toolbox);
 
+	/* a tool may have been requested before it was known */
+	if (listing && !t->toolbox.feed)
+		top_ask(t);
 	any |= pane_take(&t->pane);
 	return any | topology_source_take(t->topology, &t->topology_load);
 }

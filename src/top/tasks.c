@@ -36,11 +36,8 @@ static bool is_shown(const struct top *t, const struct top_task *task,
 		     const struct top_context *ctx)
 {
 	const struct tasks_state *s = &t->tasks;
-	const struct scope *scope = top_scope(t);
 
-	if (scope->pid && task->row.pid != scope->pid)
-		return false;
-	if (scope->tid && task->row.tid != scope->tid)
+	if (!live_is_of(&top_scope(t)->of, task->row.pid, task->row.tid))
 		return false;
 	if (s->no_kernel && task->row.kernel)
 		return false;

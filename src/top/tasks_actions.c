@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What keys do to processes: tags, search, filters, signals, priorities. */
-#include "top/top.h"
+#include "top/screens.h"
 
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
-#include "base/fmt.h"
 #include "base/parse.h"
-#include "base/stop.h"
-#include "host/procfs.h"
-
-enum { TEXT_MOST = 256 << 10 }; /* bytes that are shown of a file */
 
 /* Signals in the order of the list; the first is chosen unless another one is. */
 static const struct {
@@ -78,6 +74,51 @@ static int set_affinity(const struct top_task *task, const void *arg)
 	return sched_setaffinity((pid_t)task->row.tid, sizeof(cpu_set_t), arg);
 }
 
+/* Policies with the priority that they take; of the kernel's numbers. */
+static const struct {
+	const char *name, *text;
+	int policy, priority;
+} policies[] = {
+	{ "OTHER", "a fair share, by nice", SCHED_OTHER, 0 },
+	{ "BATCH", "the same, but it wakes up nobody else's time", SCHED_BATCH, 0 },
+	{ "IDLE", "what nobody else wants", SCHED_IDLE, 0 },
+	{ "RR 1", "before all of these, in turns", SCHED_RR, 1 },
+	{ "RR 50", "before RR 1", SCHED_RR, 50 },
+	{ "FIFO 1", "before all of these, until it waits", SCHED_FIFO, 1 },
+	{ "FIFO 50", "before FIFO 1", SCHED_FIFO, 50 },
+};
+
+static int set_policy(const struct top_task *task, const void *arg)
+{
+	int i = *(const int *)arg;
+	struct sched_param p = { .sched_priority = policies[i].priority };
+
+	return sched_setscheduler((pid_t)task->row.tid, policies[i].policy, &p);
+}
+
+/* Classes of ioprio_set(2), 13 bits above the level in them. */
+static const struct {
+	const char *name;
+	int value;
+} io_priorities[] = {
+	{ "by nice", 0 },
+	{ "best effort 0, the first", 2 << 13 | 0 },
+	{ "best effort 2", 2 << 13 | 2 },
+	{ "best effort 4", 2 << 13 | 4 },
+	{ "best effort 7, the last", 2 << 13 | 7 },
+	{ "idle: when nobody else wants the disk", 3 << 13 },
+	{ "real time 0: before all others", 1 << 13 | 0 },
+	{ "real time 7", 1 << 13 | 7 },
+};
+
+static int set_io_priority(const struct top_task *task, const void *arg)
+{
+	enum { OF_A_THREAD = 1 };
+
+	return (int)syscall(SYS_ioprio_set, OF_A_THREAD, task->row.tid,
+			    io_priorities[*(const int *)arg].value);
+}
+
 /* --- choices ---------------------------------------------------------------------------------- */
 
 static void choose(struct top *t, enum popup_for what, const char *title, const struct buf *lines)
@@ -93,6 +134,24 @@ static void choose_signal(struct top *t)
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		buf_addf(&lines, "%2d SIG%s\n", signals[i].number, signals[i].name);
 	choose(t, POPUP_SIGNAL, "Send signal", &lines);
+}
+
+static void choose_policy(struct top *t)
+{
+	_cleanup_buf_ struct buf lines = BUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(policies); i++)
+		buf_addf(&lines, "%-8s %s\n", policies[i].name, policies[i].text);
+	choose(t, POPUP_POLICY, "Policy of the scheduler", &lines);
+}
+
+static void choose_io_priority(struct top *t)
+{
+	_cleanup_buf_ struct buf lines = BUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(io_priorities); i++)
+		buf_addf(&lines, "%s\n", io_priorities[i].name);
+	choose(t, POPUP_IO_PRIORITY, "Priority at disks", &lines);
 }
 
 static void choose_user(struct top *t)
@@ -174,6 +233,9 @@ void tasks_chosen(struct top *t, int line)
 		popup_line(&t->popup, line, &text);
 		snprintf(t->tasks.user, sizeof(t->tasks.user), "%s", line ? buf_str(&text) : "");
 		break;
+	case POPUP_POLICY: act_on(t, "policy", set_policy, &line); break;
+	case POPUP_IO_PRIORITY: act_on(t, "priority at disks", set_io_priority, &line); break;
+	case POPUP_KEYS: keys_chosen(t, line); break;
 	case POPUP_METERS: meters_chosen(t, line); break;
 	case POPUP_TABS: tabs_chosen(t, line); break;
 	case POPUP_THREAD: functions_thread_chosen(t, line); break;
@@ -186,77 +248,6 @@ void tasks_chosen(struct top *t, int line)
 		break;
 	default: break;
 	}
-}
-
-/* --- what else /proc says of a process -------------------------------------------------------- */
-
-static const struct top_task *present_task(struct top *t)
-{
-	const struct top_task *task = tasks_at(t, t->tasks.list.cursor);
-
-	if (task && !t->frame->past && !task->row.ended)
-		return task;
-	top_complain(t, t->frame->past ? "this is the past: the process may be another one by now"
-				       : "the process has ended");
-	return NULL;
-}
-
-static void show_text(struct top *t, const struct top_task *task, const char *what,
-		      const struct buf *text)
-{
-	_cleanup_buf_ struct buf title = BUF_INIT;
-
-	buf_addf(&title, "%s of %u %s", what, task->row.pid, task->row.comm);
-	popup_open(&t->popup, buf_str(&title), text->len ? buf_str(text) : "none", false);
-	t->popup_for = POPUP_TEXT;
-}
-
-static void show_environment(struct top *t)
-{
-	const struct top_task *task = present_task(t);
-	_cleanup_buf_ struct buf text = BUF_INIT, lines = BUF_INIT;
-	_cleanup_err_ struct err e = ERR_INIT;
-
-	if (!task)
-		return;
-	if (procfs_read(task->row.pid, 0, "environ", TEXT_MOST, &text, &e) < 0) {
-		top_complain(t, "%s", e.what);
-		return;
-	}
-	for (size_t at = 0; at < text.len; at += strlen(text.data + at) + 1) {
-		fmt_clean(&lines, text.data + at, strlen(text.data + at));
-		buf_addch(&lines, '\n');
-	}
-	show_text(t, task, "Environment", &lines);
-}
-
-/* Numbers with what they lead to. */
-static void show_files(struct top *t)
-{
-	const struct top_task *task = present_task(t);
-	_cleanup_buf_ struct buf lines = BUF_INIT;
-	_cleanup_err_ struct err e = ERR_INIT;
-	pid_list fds = { 0 };
-
-	if (!task)
-		return;
-	if (procfs_fds(task->row.pid, &fds, &e) < 0)
-		top_complain(t, "%s", e.what);
-	vec_each(fd, &fds) {
-		char path[64], to[1024];
-		ssize_t n;
-
-		snprintf(path, sizeof(path), "/proc/%u/fd/%u", task->row.pid, *fd);
-		n = readlink(path, to, sizeof(to));
-		if (n < 0 || lines.len > TEXT_MOST)
-			continue;
-		buf_addf(&lines, "%5u  ", *fd);
-		fmt_clean(&lines, to, (size_t)n);
-		buf_addch(&lines, '\n');
-	}
-	vec_release(&fds);
-	if (!e.what)
-		show_text(t, task, "Open files", &lines);
 }
 
 /* --- lines that are typed --------------------------------------------------------------------- */
@@ -422,8 +413,11 @@ bool tasks_action(struct top *t, const struct input *in)
 	case TUI_F1 + 8: choose_signal(t); return true;
 	case 'a': ask_affinity(t); return true;
 	case 'u': choose_user(t); return true;
-	case 'e': show_environment(t); return true;
-	case 'l': show_files(t); return true;
+	case 'Y': choose_policy(t); return true;
+	case 'i': choose_io_priority(t); return true;
+	case 'e': tasks_show_environment(t); return true;
+	case 'l': tasks_show_files(t); return true;
+	case 'L': tasks_show_locks(t); return true;
 	case 'C':
 	case TUI_F1 + 1: choose_column(t, false); return true;
 	case 'F':

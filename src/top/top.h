@@ -53,8 +53,7 @@ struct top_opts {
 
 /* What every screen is narrowed to. A later scope is inside the one before. */
 struct scope {
-	u32 pid; /* 0: all */
-	u32 tid;
+	struct live_of of;
 	char function[256]; /* "": all */
 	char module[256];
 	char label[128]; /* in the breadcrumb */
@@ -137,6 +136,9 @@ enum popup_for {
 	POPUP_THREAD,
 	POPUP_METERS,
 	POPUP_TABS,
+	POPUP_KEYS,
+	POPUP_POLICY,
+	POPUP_IO_PRIORITY,
 };
 
 struct top {
@@ -213,6 +215,8 @@ bool top_take(struct top *t);
 int top_wait(struct top *t, struct err *e);
 void top_draw(struct top *t);
 void top_key(struct top *t, const struct input *in);
+/* What the key does on the screen, whatever keys of the user's are remapped to. */
+void top_press(struct top *t, const struct input *in);
 void top_say(struct top *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void top_complain(struct top *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void top_go(struct top *t, int screen);
@@ -277,6 +281,8 @@ struct top_key {
 	void (*act)(struct top *t);
 };
 const struct top_key *top_keys(size_t *ret_n);
+/* A line of the list of them was chosen. */
+void keys_chosen(struct top *t, int line);
 
 /* settings.c */
 void settings_read(struct top *t);

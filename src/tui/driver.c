@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tui/driver.h"
 
+#include "base/clock.h"
+
 #ifdef HAVE_NCURSES
 
 #include <locale.h>
@@ -15,7 +17,8 @@
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 
-enum { PAIRS_MOST = 4096, ESC_DELAY_MS = 25 };
+enum { PAIRS_MOST = 4096, ESC_DELAY_MS = 25, EVENTS_MOST = 8 };
+#define DOUBLE_CLICK_NS (400 * NSEC_PER_MSEC)
 
 struct driver {
 	SCREEN *screen;
@@ -24,6 +27,10 @@ struct driver {
 	int pairs;      /* numbers given out, */
 	short *pair_of; /* by foreground and background, 257 x 257 */
 	bool all;       /* nothing of @shown is true */
+	u64 clicked;    /* when, and where: at once the second time is a double click */
+	int click_x, click_y;
+	MEVENT events[EVENTS_MOST]; /* of the mouse, the last one first */
+	int n_events;
 };
 
 /* --- the way out of a crash ------------------------------------------------------------------- */
@@ -248,18 +255,37 @@ void driver_redraw(struct driver *d)
 
 /* --- input ------------------------------------------------------------------------------------ */
 
-static bool take_mouse(struct input *ret)
+/* ncurses would hold every click back to wait for a second one. */
+static u32 click_of(struct driver *d, const MEVENT *event)
 {
-	MEVENT event;
+	u64 now = clock_mono_ns();
+	bool again = d->clicked && now - d->clicked < DOUBLE_CLICK_NS &&
+		     event->x == d->click_x && event->y == d->click_y;
 
-	if (getmouse(&event) != OK)
-		return false;
+	d->clicked = again ? 0 : now;
+	d->click_x = event->x;
+	d->click_y = event->y;
+	return again ? TUI_DOUBLE_CLICK : TUI_CLICK;
+}
+
+/* Events that came together are given back by ncurses from the last to the first. */
+static void read_mouse(struct driver *d)
+{
+	while (d->n_events < EVENTS_MOST && getmouse(&d->events[d->n_events]) == OK)
+		d->n_events++;
+}
+
+static bool take_mouse(struct driver *d, struct input *ret)
+{
+	const MEVENT event = d->events[--d->n_events];
+
 	ret->x = event.x;
 	ret->y = event.y;
-	if (event.bstate & (BUTTON1_DOUBLE_CLICKED))
+	/* those that were read at once */
+	if (event.bstate & (BUTTON1_DOUBLE_CLICKED | BUTTON1_TRIPLE_CLICKED))
 		ret->key = TUI_DOUBLE_CLICK;
 	else if (event.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
-		ret->key = TUI_CLICK;
+		ret->key = click_of(d, &event);
 	else if (event.bstate & BUTTON4_PRESSED)
 		ret->key = TUI_WHEEL_UP;
 	else if (event.bstate & BUTTON5_PRESSED)
@@ -304,12 +330,16 @@ bool driver_input(struct driver *d, struct input *ret)
 	wint_t code;
 	int kind;
 
-	(void)d;
 	*ret = (struct input){ 0 };
-	while ((kind = get_wch(&code)) != ERR) {
-		if (kind == KEY_CODE_YES && code == KEY_MOUSE) {
-			if (take_mouse(ret))
+	for (;;) {
+		while (d->n_events)
+			if (take_mouse(d, ret))
 				return true;
+		kind = get_wch(&code);
+		if (kind == ERR)
+			return false;
+		if (kind == KEY_CODE_YES && code == KEY_MOUSE) {
+			read_mouse(d);
 			continue;
 		}
 		ret->key = kind == KEY_CODE_YES ? key_of((int)code) : (u32)code;
@@ -320,7 +350,6 @@ bool driver_input(struct driver *d, struct input *ret)
 		if (ret->key)
 			return true;
 	}
-	return false;
 }
 
 #else

@@ -9,9 +9,11 @@
 
 echo text >"$TMP/held.txt"
 env -i FATHOM_TEST_MARK=$'seen\033[2J' "$(command -v python3)" -c "
-import time
-f = open('$TMP/held.txt')
-time.sleep(300)" &
+import fcntl, time
+f = open('$TMP/held.txt', 'r+')
+fcntl.lockf(f, fcntl.LOCK_EX, 5, 7)
+while True:
+    time.sleep(0.05)" &
 pid=$!
 spawned_too=$pid
 trap 'kill $spawned_too 2>/dev/null; tm kill-server 2>/dev/null; test_end' EXIT
@@ -36,6 +38,9 @@ close_it
 tm send-keys -t top e
 ok 'e: its environment' waits_for 'FATHOM_TEST_MARK=seen\\x1b\[2J'
 close_it
+tm send-keys -t top L
+ok 'L: its locks' waits_for "POSIX +ADVISORY +WRITE 7 to 11 +$TMP/held.txt"
+close_it
 tm send-keys -t top '>'
 ok '>: the column to sort by' waits_for 'Sort by'
 close_it
@@ -51,6 +56,48 @@ tm send-keys -t top -l 0
 tm send-keys -t top Enter
 bound() { grep -qE '^Cpus_allowed_list:[[:space:]]0$' "/proc/$pid/status"; }
 ok 'a binds it to CPUs' wait_until bound
+policy_is() { [ "$(awk '{ print $41 }' "/proc/$pid/stat")" = "$1" ]; }
+tm send-keys -t top Y
+waits_for 'BATCH' >/dev/null
+tm send-keys -t top Down
+tm send-keys -t top Enter
+ok 'Y chooses the policy of the scheduler' wait_until policy_is 3
+at_disks() { [ "$(ionice -p "$pid")" = "$1" ]; }
+tm send-keys -t top i
+waits_for 'Priority at disks' >/dev/null
+tm send-keys -t top Down
+tm send-keys -t top Enter
+ok 'i chooses the priority at disks' wait_until at_disks 'best-effort: prio 0'
+# what it does: its stacks, its system calls
+tm send-keys -t top b
+ok 'b: its flame graph' waits_for '(samples of|sampling begins|does not run)'
+ok 'of this process alone' waits_for "^machine . $pid "
+tm send-keys -t top Escape
+waits_for '^ +PID USER' >/dev/null
+if "$FATHOM" tools --csv | grep -q '^syscount,yes'; then
+	tm send-keys -t top y
+	ok 'y: its system calls' waits_for '(clock_nanosleep|select|nanosleep)'
+	tm send-keys -t top Escape
+	sleep 0.2
+	tm send-keys -t top Escape
+	waits_for '^ +PID USER' >/dev/null
+else
+	skip 'syscount does not work here' 1
+fi
+# the list of keys, searched
+tm send-keys -t top F1
+waits_for 'Search:' >/dev/null
+tm send-keys -t top -l 'by memory'
+tm send-keys -t top Enter
+ok 'F1: a key is found by what it does' waits_for 'RES.? S'
+# twice at once on a row is Enter
+row() { screen | grep -n "$pid root" | head -1 | cut -d: -f1; }
+click=$'\033[<0;20;'"$(row)"
+tm send-keys -t top -l "${click}M${click}m${click}M${click}m"
+ok 'a double click narrows to the row' waits_for "^machine . $pid "
+tm send-keys -t top Escape
+waits_for '^ +PID USER' >/dev/null
+sleep 0.2
 # the words at the bottom, when the message is gone: where F9Kill is
 tm send-keys -t top Down
 waits_for 'F9Kill' >/dev/null

@@ -317,6 +317,63 @@ TEST("help explains figures, keys are listed")
 	top_free(t);
 }
 
+TEST("the list of keys is searched, and does what it lists")
+{
+	struct top *t = open_top(machine(3), 80, 24);
+	size_t n;
+	const struct top_key *k = top_keys(&n);
+
+	/* one line each, on 80 columns */
+	for (size_t i = 0; i < n; i++)
+		CHECK(strlen(k[i].help) <= 51);
+	press(t, "F1 m e m");
+	CHECK(shows(t, "sort by memory") && !shows(t, "sort by CPU time"));
+	press(t, "Enter");
+	CHECK(!shows(t, "sort by memory"));
+	CHECK_STR(top_columns(&n)[t->tasks.sort].key, "res");
+	press(t, "F1 s c r e e n Space d i s k Enter");
+	CHECK(shows(t, " 6 Disks "));
+	/* what is about another screen leads there */
+	press(t, "F1 r o w s Space a r e Enter");
+	CHECK(shows(t, " 2 Processes ") && t->tasks.threads);
+	/* letters are typed, whatever they are remapped to */
+	settings_take(t, "keys = x q");
+	press(t, "F1 x Esc");
+	CHECK(!t->quit && shows(t, " 2 Processes "));
+	top_free(t);
+}
+
+TEST("Enter narrows to what is tagged")
+{
+	struct top *t = open_top(machine(3), 100, 24);
+
+	press(t, "Space Space");
+	CHECK_EQ(t->tasks.tagged.len, 2u);
+	press(t, "Enter");
+	CHECK(shows(t, "2 tagged") && shows(t, "burn") && shows(t, "make") && !shows(t, "init"));
+	CHECK_EQ(t->tasks.tagged.len, 0u);
+	/* and further down, to one of them */
+	press(t, "Enter");
+	CHECK(shows(t, "burn") && !shows(t, "30 "));
+	press(t, "Esc Esc");
+	CHECK(shows(t, "init") && !shows(t, "2 tagged"));
+	top_free(t);
+}
+
+TEST("samples of what is tagged")
+{
+	struct live_of of = { 0 };
+
+	CHECK(live_is_of(&of, 5, 6));
+	of.marked[of.n_marked++] = 5;
+	of.marked[of.n_marked++] = 9;
+	CHECK(live_is_of(&of, 5, 6) && live_is_of(&of, 9, 9) && !live_is_of(&of, 6, 5));
+	of.threads = true;
+	CHECK(live_is_of(&of, 6, 5) && !live_is_of(&of, 5, 6));
+	of.pid = 6;
+	CHECK(live_is_of(&of, 6, 5) && !live_is_of(&of, 7, 5));
+}
+
 /* Numbers that say who or which it is, not how much. */
 static bool is_identity(const struct top_column *c)
 {

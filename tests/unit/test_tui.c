@@ -256,3 +256,34 @@ TEST("a choice is made")
 	buf_release(&line);
 	grid_release(&g);
 }
+
+TEST("a choice among many is searched by typing")
+{
+	struct popup p = { 0 };
+	struct grid g;
+	const char *keys = "s o r t Space q Backspace m";
+	struct input in, enter = { TUI_ENTER, 0, 0 };
+	int chosen;
+
+	grid_init(&g, 30, 8, theme_plain());
+	popup_open_search(&p, "Keys", "q leave\nP sort by CPU\nM sort by memory\nW theme\n");
+	while (input_parse(&keys, &in)) {
+		CHECK(popup_key(&p, &in, &chosen));
+		CHECK_EQ(chosen, -1);
+		popup_draw(&g, &p);
+	}
+	CHECK_STR(p.typed.text, "sort m");
+	CHECK_EQ(p.list.n, 1);
+	CHECK(popup_key(&p, &enter, &chosen));
+	CHECK_EQ(chosen, 2);
+	/* nothing is found: nothing is chosen */
+	popup_open_search(&p, "Keys", "q leave\n");
+	keys = "z";
+	CHECK(input_parse(&keys, &in));
+	CHECK(popup_key(&p, &in, &chosen));
+	popup_draw(&g, &p);
+	CHECK(popup_key(&p, &enter, &chosen));
+	CHECK_EQ(chosen, -1);
+	popup_close(&p);
+	grid_release(&g);
+}
