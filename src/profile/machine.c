@@ -53,12 +53,33 @@ static const struct recording_build_id *build_id_of(const struct machine *m, con
 	return index ? &m->info->build_ids.items[index - 1] : NULL;
 }
 
-static void process_free(struct process *p)
+static void process_empty(struct process *p)
 {
 	mappings_release(&p->maps);
 	vec_release(&p->before);
 	map_release(&p->places);
+}
+
+static void process_free(struct process *p)
+{
+	process_empty(p);
 	free(p);
+}
+
+void machine_forget(struct machine *m, s32 pid)
+{
+	u64 *index = map_find(&m->process_ids, (u32)pid);
+	struct process *p = index ? m->processes.items[*index] : NULL;
+
+	if (!p)
+		return;
+	process_empty(p);
+	/* hints are of the generation before */
+	*p = (struct process){ .pid = p->pid,
+			       .ppid = p->ppid,
+			       .comm = p->comm,
+			       .cgroup = p->cgroup,
+			       .generation = p->generation + 1 };
 }
 
 void machine_release(struct machine *m)

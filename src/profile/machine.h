@@ -110,6 +110,8 @@ void machine_record(struct machine *m, const struct record *r);
 /* A file that lies from @start to @end in the process, from any source: not by a record. */
 void machine_map(struct machine *m, struct process *p, u64 start, u64 end,
 		 const struct module_key *file);
+/* It has ended, and nobody will ask what its addresses were: what is known of them goes. */
+void machine_forget(struct machine *m, s32 pid);
 /* Made on first sight. */
 struct process *machine_process(struct machine *m, s32 pid);
 /*

@@ -178,6 +178,9 @@ static int load_fd(struct image *img, int fd, u64 size, const u8 *build_id, size
 	r = cache_adopt(img, map, size, build_id, build_id_len, fingerprint);
 	if (r < 0)
 		munmap(map, size);
+	else
+		/* all was read to check it; look-ups need little of that again */
+		(void)madvise(map, size, MADV_DONTNEED);
 	return r;
 }
 

@@ -18,6 +18,17 @@ struct image *image_new(void)
 	return xcalloc(1, sizeof(struct image));
 }
 
+void image_close_lines(struct image *img)
+{
+	struct image_lines *l = &img->lines;
+
+	srcline_free(l->srcline);
+	vec_release(&l->names);
+	lineindex_free(l->index);
+	map_release(&l->index_names);
+	*l = (struct image_lines){ 0 };
+}
+
 void image_free(struct image *img)
 {
 	if (!img)
@@ -25,10 +36,7 @@ void image_free(struct image *img)
 	symtab_release(&img->symtab);
 	free(img->segments);
 	free(img->debug_file);
-	srcline_free(img->lines.srcline);
-	vec_release(&img->lines.names);
-	lineindex_free(img->lines.index);
-	map_release(&img->lines.index_names);
+	image_close_lines(img);
 	free(img);
 }
 

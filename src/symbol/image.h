@@ -74,6 +74,8 @@ struct image_source {
 
 struct image *image_new(void);
 void image_free(struct image *img);
+/* As if lines had never been asked for. */
+void image_close_lines(struct image *img);
 /* Reads the file's names, or takes them from the cache. What is wrong is in why and hint. */
 void image_load(struct image *img, const struct elf *elf, const struct image_source *src);
 /* Whether a debug file has the names that @elf lacks. */

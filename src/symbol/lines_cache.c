@@ -113,6 +113,23 @@ int lines_cache_write(const struct symbols *s, struct image *img, bool all, u64 
 	return r;
 }
 
+void symbols_lines_rest(struct symbols *s)
+{
+	vec_each(img, &s->images) {
+		const struct image_lines *l = &(*img)->lines;
+		struct srcline_counts c;
+		u64 size;
+
+		if (!l->srcline)
+			continue;
+		srcline_counts(l->srcline, &c);
+		if (lines_cache_wanted(s, *img) &&
+		    (c.indexed || !l->index || lineindex_is_broken(l->index)))
+			(void)lines_cache_write(s, *img, false, &size);
+		image_close_lines(*img);
+	}
+}
+
 void lines_cache_save(const struct symbols *s, struct image *img)
 {
 	const struct image_lines *l = &img->lines;

@@ -110,6 +110,11 @@ bool symbols_lines_cost(struct symbols *s, u32 module, u64 *ret_bytes);
 /* From now on only what is in the index on disk is reported: no debug information is opened. */
 void symbols_lines_close(struct symbols *s, u32 module);
 /*
+ * Debug information that is open holds many times the memory of names. For what runs for long: what
+ * it told is written to the cache, and it is opened again when something else is asked.
+ */
+void symbols_lines_rest(struct symbols *s);
+/*
  * Puts all lines of a module into the index on disk; *ret_size is that of the file. -EEXIST: they
  * are there; -ENODATA: it has none; -EFBIG: more than @max_bytes of debug information, unpacked.
  */

@@ -6,6 +6,7 @@
 #include "top/live_code.h"
 #include "top/live_state.h"
 
+#include <signal.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -50,6 +51,12 @@ struct queued_sample {
 	char comm[UNWIND_COMM];
 };
 
+/* A process that has ended, and when that was seen. */
+struct ended {
+	u32 pid;
+	u64 time;
+};
+
 struct sampling {
 	struct live *live;
 	struct event_list events;
@@ -65,6 +72,8 @@ struct sampling {
 	size_t first; /* of @kept: those before are too old */
 	VEC(struct queued) queue;
 	struct buf bytes;
+	VEC(struct ended) ended; /* in the order of time; forgotten after a while */
+	u64 give_back;           /* when memory is given back next */
 	u64 dropped;
 	u64 serial; /* of the request that was answered last */
 	u64 started;
@@ -184,6 +193,21 @@ static void take_sample(struct sampling *s, const struct queued *q)
 	vec_push(&s->kept, k);
 }
 
+static void take_record(struct sampling *s, const struct queued *q)
+{
+	const char *bytes = s->bytes.data + q->at;
+	struct perf_event_header h;
+	u32 ids[4]; /* pid, ppid, tid, ptid */
+
+	waits_names_record(&s->names, bytes, q->size);
+	memcpy(&h, bytes, sizeof(h));
+	if (h.type != PERF_RECORD_EXIT || q->size < sizeof(h) + sizeof(ids))
+		return;
+	memcpy(ids, bytes + sizeof(h), sizeof(ids));
+	if (ids[0] == ids[2])
+		vec_push(&s->ended, (struct ended){ ids[0], clock_mono_ns() });
+}
+
 static void work_off(struct sampling *s)
 {
 	vec_sort(&s->queue, by_time);
@@ -191,7 +215,7 @@ static void work_off(struct sampling *s)
 		if (q->sample)
 			take_sample(s, q);
 		else
-			waits_names_record(&s->names, s->bytes.data + q->at, q->size);
+			take_record(s, q);
 	}
 	vec_clear(&s->queue);
 	buf_reset(&s->bytes);
@@ -212,6 +236,28 @@ static void forget_old(struct sampling *s)
 		s->kept.len -= s->first;
 		s->first = 0;
 	}
+}
+
+/* Source lines are asked for as long as samples are in the window, and not later. */
+static void forget_ended(struct sampling *s)
+{
+	u64 now = clock_mono_ns();
+	size_t n = 0, n_now = s->ended.len;
+
+	for (; n < n_now && s->ended.items[n].time + WINDOW_NS + 2 * PUBLISH_NS < now; n++) {
+		u32 pid = s->ended.items[n].pid;
+
+		/* others of its threads live, or the number is that of another one: later */
+		if (kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+			vec_push(&s->ended, (struct ended){ pid, now });
+		else
+			waits_names_forget(&s->names, pid);
+	}
+	memmove(s->ended.items, s->ended.items + n, (s->ended.len - n) * sizeof(*s->ended.items));
+	s->ended.len -= n;
+	waits_names_renew(&s->names);
+	waits_names_rest(&s->names);
+	mem_give_back(&s->give_back);
 }
 
 static void open_profile(struct sampling *s)
@@ -467,6 +513,7 @@ static void close_sampling(struct sampling *s)
 	target_release(&s->target);
 	vec_release(&s->kept);
 	vec_release(&s->queue);
+	vec_release(&s->ended);
 	buf_release(&s->bytes);
 	*s = (struct sampling){ .live = s->live };
 }
@@ -507,6 +554,7 @@ static int run(struct sampling *s, struct err *e)
 		    (clock_mono_ns() < due && serial == s->serial))
 			continue;
 		forget_old(s);
+		forget_ended(s);
 		if (!r.cold)
 			publish(s, &r);
 		if (s->profile.stacks.len > STACKS_MOST) {
@@ -531,6 +579,7 @@ void *live_samples(void *live)
 		if (r >= 0)
 			r = run(&s, &e);
 		close_sampling(&s);
+		mem_give_back(&(u64){ 1 });
 		if (r < 0) {
 			publish_why(live, &e);
 			/* it would fail again: until something else is requested */

@@ -405,11 +405,13 @@ static int watch(struct watching *w, struct err *e)
 			r = waits_live_collect(&w->waits, e);
 		if (r >= 0)
 			publish(w);
+		waits_names_rest(&w->waits.names);
 		waits_live_reset(&w->waits);
 	}
 	waits_live_release(&w->waits);
 	vec_clear(&w->before);
 	map_clear(&w->by_tid);
+	mem_give_back(&(u64){ 1 });
 	return r;
 }
 

@@ -3,6 +3,7 @@
 
 #include "symbol/ask.h"
 
+#include "base/clock.h"
 #include "base/parse.h"
 #include "capture/synth.h"
 #include "host/procfs.h"
@@ -13,6 +14,7 @@ enum {
 	LEARN_MOST = 64,           /* times that one process is asked what it has mapped */
 	RENEW_PROCESSES = 1 << 14, /* with mappings: most of them have ended long ago */
 };
+#define REST_NS (10 * NSEC_PER_SEC)
 
 /* --- what is mapped --------------------------------------------------------------------------- */
 
@@ -101,6 +103,23 @@ void waits_names_learn(struct waits_names *n, const struct waits_stack *s)
 	}
 }
 
+void waits_names_rest(struct waits_names *n)
+{
+	u64 now = clock_mono_ns();
+
+	if (now < n->next_rest)
+		return;
+	if (n->next_rest)
+		symbols_lines_rest(n->symbols);
+	n->next_rest = now + REST_NS;
+}
+
+void waits_names_forget(struct waits_names *n, u32 pid)
+{
+	machine_forget(&n->machine, (s32)pid);
+	map_del(&n->learned, pid);
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 void waits_names_open(struct waits_names *n, struct profile *profile,
@@ -162,6 +181,9 @@ void waits_names_renew(struct waits_names *n)
 	size_t files = known_files(n);
 	bool crowded = n->machine.processes.len >= RENEW_PROCESSES;
 
+	/* what is mapped is asked again when it is met */
+	if (!n->engine && crowded)
+		waits_names_restart(n);
 	if (!n->memory)
 		n->memory = memory;
 	if (!n->engine || (!crowded && (files == n->renewed || (files < n->renewed + RENEW_AFTER &&

@@ -23,6 +23,7 @@ struct waits_names {
 	u64 memory;                        /* of this process after that; 0: not read yet */
 	const struct python_names *python; /* functions of Python by address; NULL: as mapped */
 	struct map learned;                /* pid -> how often it was asked what it has mapped */
+	u64 next_rest;
 	u64 dropped;                       /* stacks without room in the profile */
 };
 
@@ -41,6 +42,10 @@ void waits_names_restart(struct waits_names *n);
 void waits_names_learn_all(struct waits_names *n);
 /* A record of the kernel: MMAP2, COMM, FORK, EXIT. */
 void waits_names_record(struct waits_names *n, const void *bytes, size_t size);
+/* Closes debug information that was opened for names, now and then. */
+void waits_names_rest(struct waits_names *n);
+/* Of a process that has ended, when no stack of it will be met any more. */
+void waits_names_forget(struct waits_names *n, u32 pid);
 /* For opts.on_bare: asks what the process has mapped, as far as that is not known. */
 void waits_names_learn(struct waits_names *n, const struct waits_stack *s);
 

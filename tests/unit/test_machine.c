@@ -47,3 +47,25 @@ TEST("modules of a foreign kernel keep their names")
 	machine_release(&m);
 	symbols_free(symbols);
 }
+
+TEST("of a process that is forgotten nothing is known, until it maps again")
+{
+	struct symbols *symbols = symbols_new(&(struct symbols_opts){ .offline = true });
+	const struct module_key file = { .path = "/bin/one" }, other = { .path = "/bin/two" };
+	struct machine m;
+	struct process *p;
+
+	machine_init(&m, symbols);
+	machine_forget(&m, 7);
+	p = machine_process(&m, 7);
+	machine_map(&m, p, 0x1000, 0x2000, &file);
+	CHECK_STR(machine_place(&m, p, ADDRESS_USER, 0x1100, false)->dso, "/bin/one");
+	machine_forget(&m, 7);
+	CHECK(machine_process(&m, 7) == p);
+	CHECK(!machine_mapping(p, 0x1100));
+	CHECK(!machine_place(&m, p, ADDRESS_USER, 0x1100, false)->dso);
+	machine_map(&m, p, 0x1000, 0x2000, &other);
+	CHECK_STR(machine_place(&m, p, ADDRESS_USER, 0x1100, false)->dso, "/bin/two");
+	machine_release(&m);
+	symbols_free(symbols);
+}

@@ -176,6 +176,40 @@ TEST(broken_lines_in_a_recording_are_refused_whole)
 	symbols_free(s);
 }
 
+/* With a cache and without one: the same answers before and after what is open was closed. */
+TEST(lines_are_known_after_a_rest)
+{
+	const u64 address = (u64)(uintptr_t)outermost;
+	struct source_frame before[SOURCE_MAX_FRAMES], after[SOURCE_MAX_FRAMES];
+	struct mapped m;
+	char dir[256];
+
+	need_libdw();
+	CHECK(find_mapping(address, &m));
+	snprintf(dir, sizeof(dir), "%s/rest", test_tmpdir());
+	for (int cached = 0; cached < 2; cached++) {
+		struct symbols *s = symbols_new(&(struct symbols_opts){
+			.no_cache = !cached, .cache_dir = cached ? dir : NULL });
+		u32 module = symbols_module(s, &(struct module_key){ .path = m.path });
+		struct module_info info;
+
+		for (u64 at = address - m.start + m.offset, end = at + 24; at < end; at++) {
+			size_t n = symbols_lines(s, module, at, before, ARRAY_SIZE(before));
+
+			symbols_lines_rest(s);
+			CHECK(symbols_module_info(s, module, &info));
+			CHECK_EQ(info.lines_indexed, 0); /* nothing is open */
+			CHECK_EQ(symbols_lines(s, module, at, after, ARRAY_SIZE(after)), n);
+			for (size_t i = 0; i < n; i++) {
+				CHECK_STR(after[i].function, before[i].function);
+				CHECK_STR(after[i].file, before[i].file);
+				CHECK_EQ(after[i].line, before[i].line);
+			}
+		}
+		symbols_free(s);
+	}
+}
+
 /* Asks our own program for a line, with a cache; how many units of it were read for that. */
 static u32 ask_cached(const char *dir, const struct mapped *m, u64 address, const char *file,
 		      struct source_frame *ret)
