@@ -60,6 +60,13 @@ void top_complain(struct top *t, const char *fmt, ...)
 	t->bad_message = true;
 }
 
+void top_drop_profile(struct top *t)
+{
+	profile_frame_free(TAKE_PTR(t->profile));
+	profile_frame_free(TAKE_PTR(t->hot));
+	profile_frame_free(TAKE_PTR(t->cold));
+}
+
 /* --- where one is ----------------------------------------------------------------------------- */
 
 void top_go(struct top *t, int screen)
@@ -98,7 +105,7 @@ struct scope *top_narrow(struct top *t, const char *fmt, ...)
 	vsnprintf(s->label, sizeof(s->label), fmt, ap);
 	va_end(ap);
 	/* of another scope */
-	profile_frame_free(TAKE_PTR(t->profile));
+	top_drop_profile(t);
 	t->flame.path[0] = t->flame.zoom[0] = '\0';
 	return s;
 }
@@ -124,7 +131,7 @@ bool top_widen(struct top *t)
 	t->screen = s->screen;
 	t->tasks.list.cursor = s->cursor;
 	t->list.cursor = s->cursor;
-	profile_frame_free(TAKE_PTR(t->profile));
+	top_drop_profile(t);
 	t->flame.path[0] = t->flame.zoom[0] = '\0';
 	top_ask(t);
 	return true;
@@ -441,7 +448,7 @@ void top_free(struct top *t)
 	recorded_samples_free(t->recorded);
 	machine_source_free(t->machine);
 	machine_frame_free(t->frame);
-	profile_frame_free(t->profile);
+	top_drop_profile(t);
 	waits_frame_free(t->waits);
 	vec_release(&t->tasks.lines);
 	vec_release(&t->tasks.first_child);

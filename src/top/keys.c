@@ -150,7 +150,7 @@ static const struct top_key keys[] = {
 	{ 'K', 0, "processes", NULL, "hide kernel threads", NULL },
 	{ 'F', 0, "processes", NULL, "the cursor follows its process", NULL },
 	{ 'i', 0, "flame", NULL, "callers on top instead of callees", NULL },
-	{ 'o', 0, "flame", NULL, "waits instead of CPU time", NULL },
+	{ 'o', 0, "flame", NULL, "waits, then both, then CPU time again", NULL },
 	{ 'z', 0, "flame", NULL, "a box as wide as the screen; z again: all", NULL },
 	{ '/', 0, "flame", "Search", "mark boxes by name", NULL },
 	{ 'a', 0, "functions", "Code", "the instructions of the function, with samples", NULL },

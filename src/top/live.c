@@ -74,6 +74,7 @@ void live_free(struct live *l)
 	if (l->waits_started)
 		pthread_join(l->waits_thread, NULL);
 	profile_frame_free(l->profile);
+	profile_frame_free(l->cold);
 	waits_frame_free(l->waits);
 	if (l->fd >= 0)
 		close(l->fd);
@@ -185,11 +186,11 @@ static void announce(struct live *l)
 
 void live_publish_profile(struct live *l, struct profile_frame *f)
 {
-	struct profile_frame *old;
+	struct profile_frame *old, **to = f->cold ? &l->cold : &l->profile;
 
 	pthread_mutex_lock(&l->lock);
-	old = l->profile;
-	l->profile = f;
+	old = *to;
+	*to = f;
 	pthread_mutex_unlock(&l->lock);
 	profile_frame_free(old);
 	announce(l);
@@ -216,6 +217,16 @@ struct profile_frame *live_take_profile(struct live *l)
 	(void)r;
 	pthread_mutex_lock(&l->lock);
 	f = TAKE_PTR(l->profile);
+	pthread_mutex_unlock(&l->lock);
+	return f;
+}
+
+struct profile_frame *live_take_cold(struct live *l)
+{
+	struct profile_frame *f;
+
+	pthread_mutex_lock(&l->lock);
+	f = TAKE_PTR(l->cold);
 	pthread_mutex_unlock(&l->lock);
 	return f;
 }

@@ -77,6 +77,7 @@ struct sampling {
 	u64 dropped;
 	u64 serial; /* of the request that was answered last */
 	u64 started;
+	u64 read; /* when the rings were read last: the samples until then have been taken */
 	char arch[32];
 	u32 time_back; /* bytes from the end of a record to its time */
 };
@@ -397,7 +398,7 @@ static void publish(struct sampling *s, const struct live_request *r)
 {
 	struct profile_frame *f = xcalloc(1, sizeof(*f));
 	struct sampler_stats stats;
-	u64 end = r->end ? r->end : clock_mono_ns();
+	u64 end = r->end ? r->end : s->read;
 
 	sampler_stats(s->sampler, &stats);
 	select_samples(s, r, end);
@@ -413,6 +414,7 @@ static void publish(struct sampling *s, const struct live_request *r)
 	f->cut = f->user_stacks - MIN(stats.ends[UNWIND_END_ROOT], f->user_stacks);
 	f->seconds = (double)MIN(WINDOW_NS, end > s->started ? end - s->started : 1) / 1e9;
 	f->frequency = s->live->frequency;
+	f->late = (double)(clock_mono_ns() - s->read) / 1e9;
 	f->serial = s->serial;
 	if (r->end && r->end <= s->started) {
 		f->why = "nothing was sampled at that time";
@@ -549,13 +551,14 @@ static int run(struct sampling *s, struct err *e)
 		/* names are requested soon: processes end */
 		now = clock_mono_ns();
 		rc = session_run(s->session, MIN(due, now + POLL_NS), &sinks, e);
+		s->read = clock_mono_ns();
 		work_off(s);
 		if (!live_request(s->live, &r, &s->serial) ||
 		    (clock_mono_ns() < due && serial == s->serial))
 			continue;
 		forget_old(s);
 		forget_ended(s);
-		if (!r.cold)
+		if (!r.cold || r.both)
 			publish(s, &r);
 		if (s->profile.stacks.len > STACKS_MOST) {
 			close_profile(s);

@@ -19,7 +19,7 @@ struct live {
 	u64 serial; /* of requests */
 	u32 pace;   /* times longer than a second: the budget */
 	bool quit;
-	struct profile_frame *profile;
+	struct profile_frame *profile, *cold;
 	struct waits_frame *waits;
 };
 

@@ -407,6 +407,11 @@ static int watch(struct watching *w, struct err *e)
 			publish(w);
 		waits_names_rest(&w->waits.names);
 		waits_live_reset(&w->waits);
+		if (r >= 0 && waits_names_full(&w->waits.profile)) {
+			r = waits_live_renew(&w->waits, e);
+			w->past.session++;
+			map_clear(&w->places);
+		}
 	}
 	waits_live_release(&w->waits);
 	vec_clear(&w->before);

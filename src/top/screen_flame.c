@@ -90,7 +90,7 @@ static void prepare(const struct top *t, struct rect r, struct shown *s)
 	z = &p->boxes.items[s->zoom];
 	s->view = (struct flame_view){ .from = z->start,
 				       .width = z->weight,
-				       .whole = p->boxes.items[0].weight };
+				       .whole = p->both ? LIVE_HALF : p->boxes.items[0].weight };
 	/* deep stacks: as many rows as there are, the cursor among them */
 	if (p->boxes.items[s->cursor].depth >= (u32)MAX(r.h, 1))
 		s->view.depth = p->boxes.items[s->cursor].depth - (u32)r.h + 1;
@@ -101,20 +101,27 @@ static void draw_head(struct top *t, struct rect r, const struct shown *s)
 	const struct profile_frame *p = t->profile;
 	const struct live_box *b = &p->boxes.items[s->cursor];
 	_cleanup_buf_ struct buf text = BUF_INIT;
+	double whole = (double)MAX(s->view.whole, 1ull);
 
-	if (p->cold) {
+	if (p->both) {
+		buf_addstr(&text, "time of threads in a second: ");
+		fmt_duration(&text, p->hot_ns);
+		buf_addstr(&text, " on CPUs, ");
+		fmt_duration(&text, p->cold_ns);
+		buf_addstr(&text, " waiting");
+	} else if (p->cold) {
 		buf_addstr(&text, "waits, ");
 		fmt_duration(&text, p->weight);
 	} else {
 		fmt_count(&text, p->samples);
 		buf_addf(&text, " samples of %s", p->event);
 	}
-	buf_addf(&text, " in %.0f s%s  ", p->seconds, t->flame.inverted ? ", callers on top" : "");
-	buf_addf(&text, "%s: %.1f%%", b->name,
-		 100 * (double)b->weight / (double)MAX(p->weight, 1ull));
+	if (!p->both)
+		buf_addf(&text, " in %.0f s", p->seconds);
+	buf_addstr(&text, t->flame.inverted ? ", callers on top  " : "  ");
+	buf_addf(&text, "%s: %.1f%%", b->name, 100 * (double)b->weight / whole);
 	if (b->self)
-		buf_addf(&text, " (itself %.1f%%)",
-			 100 * (double)b->self / (double)MAX(p->weight, 1ull));
+		buf_addf(&text, " (itself %.1f%%)", 100 * (double)b->self / whole);
 	if (*b->module)
 		buf_addf(&text, " in %s", b->module);
 	grid_text(&t->grid, r.x, r.y, r.w, buf_str(&text), ROLE_DIM);
@@ -124,7 +131,9 @@ static void draw(struct top *t, struct rect r)
 {
 	struct shown s;
 
-	if (t->profile && t->profile->cold != t->flame.cold && !t->profile->why) {
+	if (t->profile && !t->profile->why && !t->o.input &&
+	    (t->profile->both != t->flame.both ||
+	     (!t->flame.both && t->profile->cold != t->flame.cold))) {
 		grid_text(&t->grid, r.x, r.y, r.w,
 			  t->flame.cold ? "waits are watched..." : "sampling begins...", ROLE_DIM);
 		return;
@@ -210,7 +219,11 @@ static bool mode_key(struct top *t, u32 key)
 
 	switch (key) {
 	case 'i': f->inverted = !f->inverted; break;
-	case 'o': f->cold = !f->cold; break;
+	case 'o': /* CPU time, waits, both */
+		f->both = f->cold && !f->both;
+		f->cold = f->both || !f->cold;
+		top_drop_profile(t);
+		break;
 	case '/':
 		t->prompt = PROMPT_SEARCH;
 		edit_set(&t->edit, "");
@@ -267,7 +280,11 @@ static void explain(struct top *t UNUSED, struct buf *out)
 		   "the samples with it on their stack. Left and right mean nothing: boxes are in\n"
 		   "the order of their names.\n\n"
 		   "arrows: move   z: zoom   Enter: who calls it, its source lines\n"
-		   "i: callers on top   o: waits instead of CPU time   /: mark by name\n\n"
+		   "i: callers on top   o: waits, then both, then CPU time   /: mark by name\n\n"
+		   "from: perf events on each CPU with stacks by CFI tables; waits by BPF programs\n"
+		   "at the scheduler's switches. Of both, each half is a whole of its own, whose\n"
+		   "time is in the line above: of all threads, in a second.\n"
+		   "high: much waiting beside little CPU time: 5 shows the wakers.\n"
 		   "fathom flame -o x.svg draws a recording.\n");
 }
 

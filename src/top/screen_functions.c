@@ -216,6 +216,9 @@ static void draw_head(struct top *t, struct rect r)
 			 percent(p->user_stacks - p->cut, p->user_stacks));
 	if (p->lost)
 		buf_addf(&text, ", %llu lost", (unsigned long long)p->lost);
+	/* run-times that make code all the time are asked for its names, and that takes long */
+	if (p->late >= 2)
+		buf_addf(&text, ", %.0f s late", p->late);
 	if (*t->functions_filter && !*top_scope(t)->function)
 		buf_addf(&text, "  filter: %s", t->functions_filter);
 	grid_text(&t->grid, r.x, r.y, r.w, buf_str(&text), p->lost ? ROLE_WARN : ROLE_DIM);
@@ -254,7 +257,11 @@ bool profile_is_there(struct top *t, struct rect r)
 		return false;
 	}
 	if (!p) {
-		grid_text(&t->grid, r.x, r.y, r.w, "sampling begins...", ROLE_DIM);
+		grid_text(&t->grid, r.x, r.y, r.w,
+			  t->flame.cold && t->screen == top_screen_find("flame")
+				  ? "waits are watched..."
+				  : "sampling begins...",
+			  ROLE_DIM);
 		return false;
 	}
 	if (p->why) {

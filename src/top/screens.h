@@ -22,6 +22,8 @@ bool bars_click(struct top *t, const struct input *in, struct input *ret_key);
 int meters_lines(const struct top *t, int width, int most);
 void meters_draw(struct top *t, struct rect r);
 
+/* Of other rows, or of another kind than what is requested now. */
+void top_drop_profile(struct top *t);
 /* False: there is no profile to draw, and that is said. */
 bool profile_is_there(struct top *t, struct rect r);
 /* Enter on a function, from any screen. */

@@ -79,6 +79,7 @@ void top_ask(struct top *t)
 	r.inverted = t->flame.inverted;
 	r.end = t->paused && t->frame ? t->frame->mono : 0;
 	r.cold = r.samples && t->flame.cold && screen_of(t) == &screen_flame;
+	r.both = r.cold && t->flame.both;
 	r.waits |= r.cold;
 	memcpy(r.function, s->function, sizeof(r.function));
 	memcpy(r.module, s->module, sizeof(r.module));
@@ -128,10 +129,59 @@ static bool take_tools(struct top *t)
 	return any | topology_source_take(t->topology, &t->topology_load);
 }
 
+static void replace(struct profile_frame **to, struct profile_frame *with)
+{
+	profile_frame_free(*to);
+	*to = with;
+}
+
+/* What came first waits for the other one; what cannot be had is said. */
+static void take_both(struct top *t, struct profile_frame *hot, struct profile_frame *cold)
+{
+	if (hot)
+		replace(&t->hot, hot);
+	if (cold)
+		replace(&t->cold, cold);
+	if (!t->hot || !t->cold)
+		return;
+	if (t->hot->why || t->cold->why)
+		replace(&t->profile, TAKE_PTR(*(t->hot->why ? &t->hot : &t->cold)));
+	else
+		replace(&t->profile, live_join(t->hot, t->cold));
+}
+
+/* An answer to an older question is about other rows. */
+static struct profile_frame *current(const struct top *t, struct profile_frame *f)
+{
+	if (f && f->serial < t->asked)
+		replace(&f, NULL);
+	return f;
+}
+
+static bool take_profiles(struct top *t)
+{
+	struct profile_frame *hot, *cold;
+
+	if (!t->live)
+		return false;
+	hot = current(t, live_take_profile(t->live));
+	cold = current(t, live_take_cold(t->live));
+	if (!hot && !cold)
+		return false;
+	if (t->flame.both && screen_of(t) == &screen_flame) {
+		take_both(t, hot, cold);
+		return true;
+	}
+	if (hot)
+		replace(&cold, NULL);
+	replace(&t->profile, hot ? hot : cold);
+	return true;
+}
+
 bool top_take(struct top *t)
 {
+	bool any;
 	struct machine_frame *m = machine_source_take(t->machine);
-	struct profile_frame *p = t->live ? live_take_profile(t->live) : NULL;
 	struct waits_frame *w = t->live ? live_take_waits(t->live) : NULL;
 
 	if (m) {
@@ -147,20 +197,16 @@ bool top_take(struct top *t)
 		else
 			top_ask(t);
 	}
-	/* an answer to an older question is about other rows */
 	if (w && w->serial < t->asked)
 		waits_frame_free(TAKE_PTR(w));
-	if (p && p->serial < t->asked)
-		profile_frame_free(TAKE_PTR(p));
-	if (p) {
-		profile_frame_free(t->profile);
-		t->profile = p;
-	}
 	if (w) {
 		waits_frame_free(t->waits);
 		t->waits = w;
 	}
-	return take_tools(t) || m || p || w;
+	/* each of them is taken, whatever another one has */
+	any = take_profiles(t);
+	any |= take_tools(t);
+	return any || m || w;
 }
 
 int top_poll_fds(const struct top *t, int fds[TOP_FDS])

@@ -150,6 +150,7 @@ struct top {
 	bool no_recorded;
 	struct machine_frame *frame; /* never NULL while drawing */
 	struct profile_frame *profile;
+	struct profile_frame *hot, *cold; /* of which a flame graph of both is made */
 	struct waits_frame *waits;
 	struct scope scopes[SCOPES_MOST];
 	int n_scopes;
@@ -160,7 +161,7 @@ struct top {
 		char path[4096]; /* names from the root to the box, each followed by \n */
 		char zoom[4096];
 		char search[EDIT_MOST];
-		bool inverted, cold;
+		bool inverted, cold, both;
 		struct rect place;
 		int first; /* row at the root's end */
 	} flame;

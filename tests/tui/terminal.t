@@ -58,6 +58,14 @@ ok 'Esc goes back' waits_for 'FUNCTION'
 tm send-keys -t top 4
 ok '4: its flame graph' waits_for 'samples of .* all: 100.0%'
 ok 'with main at the bottom' waits_for 'main'
+# from CPU time to waits, to both
+tm send-keys -t top o
+waits_for '(waits, |nothing was waited for|waits are watched)' >/dev/null
+tm send-keys -t top o
+ok 'o, o: what it does on CPUs beside what it waits for' waits_for 'time of threads in a second: [0-9.]+.?s on CPUs'
+ok 'with the function that it is in' waits_for 'on CPUs [0-9.]+%'
+tm send-keys -t top o
+ok 'o: CPU time again' waits_for 'samples of .* all: 100.0%'
 tm send-keys -t top Escape
 ok 'Esc goes back to all processes' waits_for '2 Processes'
 # the mouse: a click on a tab, a click on a heading

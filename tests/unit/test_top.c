@@ -761,3 +761,46 @@ TEST("many CPUs and threads")
 	top_draw(t);
 	top_free(t);
 }
+
+TEST("samples and waits in one flame graph, in halves")
+{
+	struct profile_frame hot = { .samples = 50, .weight = 5000, .frequency = 100, .seconds = 5 };
+	struct profile_frame cold = { .samples = 9, .weight = 600000000, .seconds = 2, .cold = true };
+	struct profile_frame *f;
+
+	vec_push(&hot.boxes, (struct live_box){ .name = "all", .module = "", .weight = 5000 });
+	vec_push(&hot.boxes, (struct live_box){ .name = "main",
+						.module = "/bin/x",
+						.depth = 1,
+						.start = 1000,
+						.weight = 4000,
+						.self = 4000 });
+	vec_push(&cold.boxes, (struct live_box){ .name = "all", .module = "", .weight = 600000000 });
+	vec_push(&cold.boxes, (struct live_box){ .name = "read",
+						 .module = "libc",
+						 .depth = 1,
+						 .weight = 600000000 });
+	f = live_join(&hot, &cold);
+	/* 50 of 500 samples in 5 s on a CPU are 0.1 s of each; 0.6 s of waiting in 2 s are 0.3 */
+	CHECK_EQ(f->hot_ns, 100000000u);
+	CHECK_EQ(f->cold_ns, 300000000u);
+	CHECK_EQ(f->weight, 2 * LIVE_HALF);
+	CHECK_EQ(f->boxes.len, 5u);
+	CHECK_STR(f->boxes.items[1].name, "on CPUs");
+	CHECK_EQ(f->boxes.items[1].weight, LIVE_HALF);
+	CHECK_NEAR((double)f->boxes.items[2].start, 0.2 * (double)LIVE_HALF, 2);
+	CHECK_NEAR((double)f->boxes.items[2].weight, 0.8 * (double)LIVE_HALF, 2);
+	CHECK_EQ(f->boxes.items[2].parent, 1u);
+	CHECK_EQ(f->boxes.items[2].depth, 2u);
+	CHECK_STR(f->boxes.items[3].name, "waiting");
+	CHECK_EQ(f->boxes.items[3].start, LIVE_HALF);
+	CHECK_EQ(f->boxes.items[4].parent, 3u);
+	CHECK_EQ(f->boxes.items[4].weight, LIVE_HALF);
+	profile_frame_free(f);
+	/* of nothing, nothing */
+	f = live_join(&(struct profile_frame){ 0 }, &(struct profile_frame){ .cold = true });
+	CHECK_EQ(f->weight, 0u);
+	profile_frame_free(f);
+	vec_release(&hot.boxes);
+	vec_release(&cold.boxes);
+}
