@@ -111,7 +111,7 @@ bool symbols_lines_cost(struct symbols *s, u32 module, u64 *ret_bytes);
 void symbols_lines_close(struct symbols *s, u32 module);
 /*
  * Debug information that is open holds many times the memory of names. For what runs for long: what
- * it told is written to the cache, and it is opened again when something else is asked.
+ * it answered is written to the cache, and it is opened again when something else is asked.
  */
 void symbols_lines_rest(struct symbols *s);
 /*

@@ -65,10 +65,10 @@ struct profile_frame {
 	double late;    /* seconds that taking and naming its samples took */
 	u64 frequency;
 	u32 rows;
-	bool cold;  /* waits, not samples */
-	bool both;  /* in two halves, each of LIVE_HALF */
+	bool cold;           /* waits, not samples */
+	bool both;           /* in two halves, each of LIVE_HALF */
 	u64 hot_ns, cold_ns; /* of these: time of threads in a second */
-	u64 serial; /* of the request that it answers */
+	u64 serial;          /* of the request that it answers */
 	VEC(struct live_box) boxes;
 	VEC(struct live_function) functions; /* most first */
 	VEC(struct live_detail) paths;       /* that led to hits of a function, most first */
@@ -120,8 +120,8 @@ bool live_is_of(const struct live_of *of, u32 pid, u32 tid);
 struct live_request {
 	bool samples, waits;
 	struct live_of of;
-	bool cold;    /* the flame graph is of waits, */
-	bool both;    /* or of samples, too: two frames */
+	bool cold; /* the flame graph is of waits, */
+	bool both; /* or of samples, too: two frames */
 	bool inverted;
 	u64 end;                         /* CLOCK_MONOTONIC: the window ends there; 0: now */
 	char function[256], module[256]; /* without a function: code of the module alone */
@@ -146,8 +146,8 @@ struct profile_frame *live_take_profile(struct live *l);
 struct profile_frame *live_take_cold(struct live *l);
 struct waits_frame *live_take_waits(struct live *l);
 /*
- * live_both.c: one flame graph of what threads do on CPUs and of what they wait for. Each half is as
- * wide as the other: on most machines a hundred threads wait for each one that runs.
+ * live_both.c: one flame graph of what threads do on CPUs and of what they wait for. Each half is
+ * as wide as the other: on most machines a hundred threads wait for each one that runs.
  */
 #define LIVE_HALF (1ull << 40)
 struct profile_frame *live_join(const struct profile_frame *hot, const struct profile_frame *cold);

@@ -191,19 +191,18 @@ static void pick_row(void *ctx, const struct waits_past_row *row)
 	/* idle waits are shown only where one looks at single processes */
 	if ((idle && !r->of.pid && !r->of.n_marked) || k->frame->waits.len >= WAITS_SHOWN)
 		return;
-	vec_push(&k->frame->waits,
-		 (struct live_wait){ .pid = row->pid,
-				     .tid = row->tid,
-				     .comm = word(k, row->comm),
-				     .kind = thread_state_name(kind_of(row)),
-				     .place = word(k, row->place),
-				     .waker = word(k, row->waker),
-				     .waker_pid = row->waker_pid,
-				     .waker_tid = row->waker_tid,
-				     .blocked = row->blocked,
-				     .runq = row->runq,
-				     .count = row->count,
-				     .longest = row->longest });
+	vec_push(&k->frame->waits, (struct live_wait){ .pid = row->pid,
+						       .tid = row->tid,
+						       .comm = word(k, row->comm),
+						       .kind = thread_state_name(kind_of(row)),
+						       .place = word(k, row->place),
+						       .waker = word(k, row->waker),
+						       .waker_pid = row->waker_pid,
+						       .waker_tid = row->waker_tid,
+						       .blocked = row->blocked,
+						       .runq = row->runq,
+						       .count = row->count,
+						       .longest = row->longest });
 }
 
 static void pick_share(void *ctx, const struct share_row *row)

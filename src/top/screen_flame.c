@@ -275,17 +275,18 @@ static bool key_pressed(struct top *t, const struct input *in)
 
 static void explain(struct top *t UNUSED, struct buf *out)
 {
-	buf_addstr(out,
-		   "A box is a function; what it calls stands on it. Its width is the share of\n"
-		   "the samples with it on their stack. Left and right mean nothing: boxes are in\n"
-		   "the order of their names.\n\n"
-		   "arrows: move   z: zoom   Enter: who calls it, its source lines\n"
-		   "i: callers on top   o: waits, then both, then CPU time   /: mark by name\n\n"
-		   "from: perf events on each CPU with stacks by CFI tables; waits by BPF programs\n"
-		   "at the scheduler's switches. Of both, each half is a whole of its own, whose\n"
-		   "time is in the line above: of all threads, in a second.\n"
-		   "high: much waiting beside little CPU time: 5 shows the wakers.\n"
-		   "fathom flame -o x.svg draws a recording.\n");
+	buf_addstr(
+		out,
+		"A box is a function; what it calls stands on it. Its width is the share of\n"
+		"the samples with it on their stack. Left and right mean nothing: boxes are in\n"
+		"the order of their names.\n\n"
+		"arrows: move   z: zoom   Enter: who calls it, its source lines\n"
+		"i: callers on top   o: waits, then both, then CPU time   /: mark by name\n\n"
+		"from: perf events on each CPU with stacks by CFI tables; waits by BPF programs\n"
+		"at the scheduler's switches. Of both, each half is a whole of its own, whose\n"
+		"time is in the line above: of all threads, in a second.\n"
+		"high: much waiting beside little CPU time: 5 shows the wakers.\n"
+		"fathom flame -o x.svg draws a recording.\n");
 }
 
 const struct screen screen_flame = {

@@ -474,7 +474,8 @@ static void explain(struct top *t, struct buf *out)
 	buf_addf(out,
 		 "SELF%%   samples that hit the function itself, in %% of those shown\n"
 		 "TOTAL%%  samples with the function anywhere on the stack, in %% of those shown\n"
-		 "high: much SELF%%: look at its source lines; much TOTAL%% alone: at what it calls\n\n"
+		 "high: much SELF%%: look at its source lines; much TOTAL%% alone: at what it "
+		 "calls\n\n"
 		 "from: perf events, %llu times a second on each CPU; stacks by the CFI tables\n"
 		 "of the files, without stopping anybody. [k] code of the kernel, [.] of "
 		 "programs.\n\n"

@@ -136,7 +136,7 @@ static void draw(struct top *t, struct rect r)
 			  t->tasks.filter.n || t->tasks.filter.words
 				  ? "no process matches the filter"
 			  : top_scope(t)->of.pid ? "the process has ended"
-					      : "no process",
+						 : "no process",
 			  ROLE_DIM);
 }
 

@@ -135,7 +135,7 @@ static void replace(struct profile_frame **to, struct profile_frame *with)
 	*to = with;
 }
 
-/* What came first waits for the other one; what cannot be had is said. */
+/* What came first waits for the other one; what does not work is said. */
 static void take_both(struct top *t, struct profile_frame *hot, struct profile_frame *cold)
 {
 	if (hot)

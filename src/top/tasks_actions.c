@@ -80,12 +80,12 @@ static const struct {
 	int policy, priority;
 } policies[] = {
 	{ "OTHER", "a fair share, by nice", SCHED_OTHER, 0 },
-	{ "BATCH", "the same, but it wakes up nobody else's time", SCHED_BATCH, 0 },
-	{ "IDLE", "what nobody else wants", SCHED_IDLE, 0 },
-	{ "RR 1", "before all of these, in turns", SCHED_RR, 1 },
-	{ "RR 50", "before RR 1", SCHED_RR, 50 },
-	{ "FIFO 1", "before all of these, until it waits", SCHED_FIFO, 1 },
-	{ "FIFO 50", "before FIFO 1", SCHED_FIFO, 50 },
+	{ "BATCH", "the same, for work in the background", SCHED_BATCH, 0 },
+	{ "IDLE", "only when nothing else wants the CPU", SCHED_IDLE, 0 },
+	{ "RR 1", "real time, in turns with its equals", SCHED_RR, 1 },
+	{ "RR 50", "the same, ahead of RR 1", SCHED_RR, 50 },
+	{ "FIFO 1", "real time, until it blocks", SCHED_FIFO, 1 },
+	{ "FIFO 50", "the same, ahead of FIFO 1", SCHED_FIFO, 50 },
 };
 
 static int set_policy(const struct top_task *task, const void *arg)
@@ -106,7 +106,7 @@ static const struct {
 	{ "best effort 2", 2 << 13 | 2 },
 	{ "best effort 4", 2 << 13 | 4 },
 	{ "best effort 7, the last", 2 << 13 | 7 },
-	{ "idle: when nobody else wants the disk", 3 << 13 },
+	{ "idle: when no other process wants the disk", 3 << 13 },
 	{ "real time 0: before all others", 1 << 13 | 0 },
 	{ "real time 7", 1 << 13 | 7 },
 };
@@ -181,14 +181,15 @@ static void choose_column(struct top *t, bool sort)
 
 		for (int k = 0; k < t->tasks.n_columns; k++)
 			shown |= t->tasks.columns[k] == (int)i;
-		if (sort)
-			buf_addf(&lines, "%-9s %.60s\n", c[i].title, c[i].meaning);
-		else
-			buf_addf(&lines, "[%c] %-9s %.56s\n", shown ? 'x' : ' ', c[i].title,
-				 c[i].meaning);
+		if (!sort)
+			buf_addf(&lines, "[%c] ", shown ? 'x' : ' ');
+		/* the first sentence */
+		buf_addf(&lines, "%-9s %.*s\n", c[i].title, (int)strcspn(c[i].meaning, "."),
+			 c[i].meaning);
 	}
-	choose(t, sort ? POPUP_SORT : POPUP_COLUMNS, sort ? "Sort by" : "Columns (Enter: on, off)",
-	       &lines);
+	popup_open_search(&t->popup, sort ? "Sort by" : "Columns (Enter: on, off)",
+			  buf_str(&lines));
+	t->popup_for = sort ? POPUP_SORT : POPUP_COLUMNS;
 	if (sort)
 		t->popup.list.cursor = t->tasks.sort;
 }

@@ -109,8 +109,9 @@ static void add_lock(const char *line, u32 pid, const pid_list *fds, struct buf 
 	unsigned long long inode;
 	int of;
 
-	if (!s || sscanf(s + 1 + strspn(s + 1, " ->"), "%15s %15s %15s %d %x:%x:%llu %23s %23s",
-			 kind, mode, access, &of, &major, &minor, &inode, begin, end) != 9 ||
+	if (!s ||
+	    sscanf(s + 1 + strspn(s + 1, " ->"), "%15s %15s %15s %d %x:%x:%llu %23s %23s", kind,
+		   mode, access, &of, &major, &minor, &inode, begin, end) != 9 ||
 	    of < 0 || (u32)of != pid)
 		return;
 	buf_addf(out, "%-6s %-9s %-5s %s to %s  %s", kind, mode, access, begin, end,

@@ -259,8 +259,8 @@ void driver_redraw(struct driver *d)
 static u32 click_of(struct driver *d, const MEVENT *event)
 {
 	u64 now = clock_mono_ns();
-	bool again = d->clicked && now - d->clicked < DOUBLE_CLICK_NS &&
-		     event->x == d->click_x && event->y == d->click_y;
+	bool again = d->clicked && now - d->clicked < DOUBLE_CLICK_NS && event->x == d->click_x &&
+		     event->y == d->click_y;
 
 	d->clicked = again ? 0 : now;
 	d->click_x = event->x;

@@ -24,7 +24,7 @@ struct waits_names {
 	const struct python_names *python; /* functions of Python by address; NULL: as mapped */
 	struct map learned;                /* pid -> how often it was asked what it has mapped */
 	u64 next_rest;
-	u64 dropped;                       /* stacks without room in the profile */
+	u64 dropped; /* stacks without room in the profile */
 };
 
 /*

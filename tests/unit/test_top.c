@@ -764,8 +764,12 @@ TEST("many CPUs and threads")
 
 TEST("samples and waits in one flame graph, in halves")
 {
-	struct profile_frame hot = { .samples = 50, .weight = 5000, .frequency = 100, .seconds = 5 };
-	struct profile_frame cold = { .samples = 9, .weight = 600000000, .seconds = 2, .cold = true };
+	struct profile_frame hot = {
+		.samples = 50, .weight = 5000, .frequency = 100, .seconds = 5
+	};
+	struct profile_frame cold = {
+		.samples = 9, .weight = 600000000, .seconds = 2, .cold = true
+	};
 	struct profile_frame *f;
 
 	vec_push(&hot.boxes, (struct live_box){ .name = "all", .module = "", .weight = 5000 });
@@ -775,11 +779,11 @@ TEST("samples and waits in one flame graph, in halves")
 						.start = 1000,
 						.weight = 4000,
 						.self = 4000 });
-	vec_push(&cold.boxes, (struct live_box){ .name = "all", .module = "", .weight = 600000000 });
-	vec_push(&cold.boxes, (struct live_box){ .name = "read",
-						 .module = "libc",
-						 .depth = 1,
-						 .weight = 600000000 });
+	vec_push(&cold.boxes,
+		 (struct live_box){ .name = "all", .module = "", .weight = 600000000 });
+	vec_push(&cold.boxes,
+		 (struct live_box){
+			 .name = "read", .module = "libc", .depth = 1, .weight = 600000000 });
 	f = live_join(&hot, &cold);
 	/* 50 of 500 samples in 5 s on a CPU are 0.1 s of each; 0.6 s of waiting in 2 s are 0.3 */
 	CHECK_EQ(f->hot_ns, 100000000u);
