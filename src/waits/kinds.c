@@ -31,7 +31,7 @@ static const struct {
 	[STATE_BARRIER] = STATE("barrier", "BARRIER", "waiting at a barrier"),
 	[STATE_JOIN] = STATE("join", "JOIN", "waiting for a thread to end"),
 	[STATE_FUTEX] = STATE("futex", "FUTEX", "waiting on a futex"),
-	[STATE_PIPE] = STATE("pipe", "PIPE", "waiting for a pipe"),
+	[STATE_PIPE] = STATE("pipe", "PIPE", "waiting for a pipe or queue"),
 	[STATE_SLEEP] = STATE("sleep", "SLEEP", "sleeping on a timer"),
 	[STATE_FAULT] = STATE("fault", "FAULT", "waiting for a page of memory"),
 	[STATE_RECLAIM] = STATE("reclaim", "RECLAIM", "reclaiming memory"),

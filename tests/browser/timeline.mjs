@@ -133,7 +133,7 @@ async function kinds(page, file) {
 	const got = await page.evaluate(() => {
 		const { data, picture } = window.timeline,
 			reader = data.tasks.findIndex((t) => t.comm === 'reader'),
-			pipe = data.words.indexOf('waiting for a pipe'),
+			pipe = data.words.indexOf('waiting for a pipe or queue'),
 			{ time } = data.tasks[reader],
 			blocked = time.reduce((sum, ns, d) => (d < 2 ? sum : sum + ns), 0),
 			wanted = picture.states[pipe].match(/\d+/g).map(Number),
@@ -250,7 +250,7 @@ for (const [file, json] of [
 
 	check(
 		`${file}: the legend names what tasks do and wait for`,
-		['runs', 'wants a CPU', 'waiting for a pipe', '↓ wakes'].filter((words) => !legend.includes(words)),
+		['runs', 'wants a CPU', 'waiting for a pipe or queue', '↓ wakes'].filter((words) => !legend.includes(words)),
 		[]
 	);
 	check(`${file}: ... all of it in sight`, await page.evaluate(() => innerWidth >= document.getElementById('legend').getBoundingClientRect().right), true);

@@ -24,7 +24,7 @@ part=+0.2,+0.4
 "$WORKLOADS/block" pipe >/dev/null &
 "$FATHOM" sched map -d 300ms -o live.html || fail 'draw the running machine'
 wait
-ok 'the running machine has kinds of waits' grep -q '"pipe","waiting for a pipe"' live.html
+ok 'the running machine has kinds of waits' grep -q '"pipe","waiting for a pipe or queue"' live.html
 "$FATHOM" timechart -i sched.data -o chart.svg || fail 'draw a chart'
 "$FATHOM" sched map -i sched.data --json >whole.json || fail 'tell all'
 "$FATHOM" sched map -i sched.data --time $part --json >part.json || fail 'tell a part'

@@ -3,7 +3,8 @@
 # shared
 #
 # Kinds of waits that the kernel's own functions tell: held by a signal, a debugger or the freezer,
-# file locks, semaphores of System V, pipes, sockets, timers, signals, connections, flushes.
+# file locks, semaphores of System V, pipes, queues, sockets, timers, events, signals, connections,
+# flushes.
 # shellcheck source=tests/lib/test.sh
 . "$(dirname "$0")/../lib/test.sh"
 
@@ -14,16 +15,30 @@ cd "$TMP" || exit 1
 cat >kernel.c <<'END'
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/io_uring.h>
+#include <linux/netlink.h>
+#include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/fanotify.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/sem.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,7 +63,7 @@ static void in_filelock(void)
 static void in_sem(void)
 {
 	struct sembuf op = { .sem_op = -1 };
-	int id = semget(IPC_PRIVATE, 1, 0600);
+	int id = semget(getpid(), 1, IPC_CREAT | 0600);
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	semop(id, &op, 1);
@@ -103,7 +118,114 @@ static void in_child(void)
 	waitpid(pid, NULL, __WALL);
 }
 
+static char bytes[1 << 20];
+static void in_flock(void)
+{
+	int a = open("flock", O_RDWR | O_CREAT, 0600), b = open("flock", O_RDWR);
+
+	flock(a, LOCK_EX);
+	flock(b, LOCK_EX);
+}
+static void in_eventfd(void) { (void)!read(eventfd(0, 0), bytes, 8); }
+static void in_pipe_full(void) { int p[2]; if (!pipe(p)) for (;;) (void)!write(p[1], bytes, 65536); }
+static void in_fifo(void) { mkfifo("fifo", 0600); open("fifo", O_RDONLY); }
+static void in_msgrcv(void) { msgrcv(msgget(getpid(), IPC_CREAT | 0600), bytes, 8, 0, 0); }
+static void in_mq(void)
+{
+	struct mq_attr a = { .mq_maxmsg = 1, .mq_msgsize = 8 };
+	char name[32];
+
+	snprintf(name, sizeof(name), "/fathom-%d", getpid());
+	mqd_t q = mq_open(name, O_RDWR | O_CREAT, 0600, &a);
+
+	mq_unlink(name);
+	mq_receive(q, bytes, 8, NULL);
+}
+static void in_inotify(void) { (void)!read(inotify_init(), bytes, 4096); }
+static void in_fanotify(void) { (void)!read(fanotify_init(FAN_CLASS_NOTIF, 0), bytes, 4096); }
+static void in_signalfd(void)
+{
+	sigset_t s;
+
+	sigemptyset(&s);
+	sigaddset(&s, SIGUSR1);
+	(void)!read(signalfd(-1, &s, 0), bytes, 4096);
+}
+static void in_terminal(void)
+{
+	int m = open("/dev/ptmx", O_RDWR | O_NOCTTY);
+
+	(void)!read(m, bytes, 1);
+}
+static void in_aio(void)
+{
+	aio_context_t c = 0;
+	struct io_event e;
+
+	syscall(SYS_io_setup, 4, &c);
+	syscall(SYS_io_getevents, c, 1, 1, &e, NULL);
+}
+static void in_uring(void)
+{
+	struct io_uring_params p = { 0 };
+	int fd = (int)syscall(SYS_io_uring_setup, 4, &p);
+
+	syscall(SYS_io_uring_enter, fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+}
+static void in_udp(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	bind(s, (void *)&a, sizeof(a));
+	recv(s, bytes, 8, 0);
+}
+static void in_netlink(void)
+{
+	struct sockaddr_nl a = { .nl_family = AF_NETLINK };
+	int s = socket(AF_NETLINK, SOCK_RAW, 0);
+
+	bind(s, (void *)&a, sizeof(a));
+	recv(s, bytes, 8, 0);
+}
+static void in_tcp_full(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	int l = socket(AF_INET, SOCK_STREAM, 0), s = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t n = sizeof(a);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(l, (void *)&a, n) || listen(l, 1) || getsockname(l, (void *)&a, &n) ||
+	    connect(s, (void *)&a, n))
+		return;
+	for (;;)
+		send(s, bytes, sizeof(bytes), 0);
+}
+static void in_unix_accept(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX, .sun_path = "socket" };
+	int s = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	bind(s, (void *)&a, sizeof(a));
+	listen(s, 1);
+	accept(s, NULL, NULL);
+}
+static void in_vfork(void)
+{
+	if (!vfork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+}
+
 static const struct job { const char *name; void (*run)(void); } jobs[] = {
+	{ "k-lock2", in_flock }, { "k-semaphore2", in_eventfd }, { "k-pipe2", in_pipe_full },
+	{ "k-pipe3", in_fifo }, { "k-pipe4", in_msgrcv }, { "k-pipe5", in_mq },
+	{ "k-poll3", in_inotify }, { "k-poll4", in_fanotify }, { "k-poll5", in_signalfd },
+	{ "k-poll6", in_terminal }, { "k-poll7", in_aio }, { "k-poll8", in_uring },
+	{ "k-network2", in_udp }, { "k-network3", in_netlink }, { "k-network4", in_tcp_full },
+	{ "k-work3", in_unix_accept }, { "k-child2", in_vfork },
 	{ "k-lock", in_filelock }, { "k-semaphore", in_sem }, { "k-pipe", in_pipe },
 	{ "k-network", in_socket }, { "k-sleep", in_timer }, { "k-poll", in_poll },
 	{ "k-poll2", in_epoll }, { "k-work", in_signal }, { "k-work2", in_accept },
@@ -129,11 +251,11 @@ int main(void)
 		pause();
 }
 END
-gcc -O2 -w kernel.c -o kernel -lpthread
+gcc -O2 -w kernel.c -o kernel -lpthread -lrt
 
 # seen PID: "comm=kind ..." of its threads, by the kind of most of their time
 seen() {
-	run "$FATHOM" threads -p "$1" -d 300ms --idle --json
+	run "$FATHOM" threads -p "$1" -d 300ms --idle -n 0 --json
 	python3 - "$out_file" <<'END'
 import json, sys
 for r in sorted(json.load(open(sys.argv[1]))["threads"], key=lambda r: str(r["comm"])):
@@ -146,13 +268,23 @@ asleep() { [ "$(grep -hc '^State:.[SD]' /proc/"$1"/task/*/status | grep -c 1)" -
 
 spawn ./kernel
 pid=$spawned
-wait_until asleep "$pid" 11
+# what cannot be called here has ended; the others all sleep
+settled() { ! grep -hq '^State:.R' /proc/"$pid"/task/*/status && asleep "$pid" 20; }
+wait_until settled
 sleep 0.2
 got=$(seen "$pid")
-for want in k-lock=lock k-semaphore=semaphore k-pipe=pipe k-network=network k-sleep=sleep k-poll=poll \
-	k-poll2=poll k-work=work k-work2=work k-child=child; do
-	like "$want" "$got" "(^| )$want "
+for want in k-lock=lock k-lock2=lock k-semaphore=semaphore k-semaphore2=semaphore k-pipe=pipe \
+	k-pipe2=pipe k-pipe3=pipe k-pipe4=pipe k-pipe5=pipe k-network=network k-network2=network \
+	k-network3=network k-network4=network k-sleep=sleep k-poll=poll k-poll2=poll k-poll3=poll \
+	k-poll4=poll k-poll5=poll k-poll6=poll k-poll7=poll k-poll8=poll k-work=work k-work2=work \
+	k-work3=work k-child=child k-child2=child; do
+	if grep -q "^${want%=*}$" /proc/"$pid"/task/*/comm; then
+		like "$want" "$got" "(^| )$want "
+	else
+		skip "no such call here: $want"
+	fi
 done
+ipcrm -Q "$pid" -S "$pid"
 
 # --- held by somebody else ----------------------------------------------------------------------------
 
