@@ -593,15 +593,43 @@ int offcpu_fork(u64 *ctx)
 
 /* --- all threads: at the start and at the end ------------------------------------------------- */
 
-/* Of the filters, those that can be asked about a task that is not the current one. */
+/* What the kernel's helper says of the current task. Deeper groups begin with their next switch. */
+static __always_inline bool iter_in_cgroup(struct task_struct___sched *t)
+{
+	struct cgroup___sched *group = BPF_CORE_READ(t, cgroups, dfl_cgrp);
+
+	for (u32 i = 0; group && i < OFFCPU_CGROUP_LEVELS; i++) {
+		struct cgroup_subsys_state___sched *parent = BPF_CORE_READ(group, self.parent);
+		u64 id = BPF_CORE_READ(group, kn, id);
+
+		if (bpf_map_lookup_elem(&offcpu_cgroup_ids, &id))
+			return true;
+		group = parent ? BPF_CORE_READ(parent, cgroup) : 0;
+	}
+	return false;
+}
+
+/* The filters, for a task that is not the current one. */
 static __always_inline bool iter_matches(struct task_struct *task, u32 pid, u32 tid)
 {
+	struct task_struct___sched *t = (struct task_struct___sched *)task;
 	bool kthread = task_field(task, flags) & PF_KTHREAD;
 
 	if (kthread ? offcpu_options.no_kthreads : offcpu_options.no_users)
 		return false;
-	if (offcpu_options.by_uid || offcpu_options.n_cgroups || offcpu_options.by_comm)
-		return false; /* its account begins with its next switch */
+	if (BPF_CORE_READ(t, __state) & SCHED_STATE_DEAD)
+		return false; /* its parent has not asked for its status yet */
+	if (offcpu_options.by_uid && !in_set(&offcpu_uids, BPF_CORE_READ(t, real_cred, uid.val)))
+		return false;
+	if (offcpu_options.n_cgroups && !iter_in_cgroup(t))
+		return false;
+	if (offcpu_options.by_comm) {
+		char comm[OFFCPU_COMM] = {};
+
+		bpf_probe_read_kernel_str(comm, sizeof(comm), &t->comm);
+		if (!bpf_map_lookup_elem(&offcpu_comms, comm))
+			return false;
+	}
 	return !offcpu_options.by_pid || in_set(&offcpu_pids, pid) || in_set(&offcpu_tids, tid);
 }
 

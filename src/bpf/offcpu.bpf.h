@@ -96,6 +96,8 @@ struct {
 	__type(value, u32);
 } offcpu_cgroups SEC(".maps");
 
+OFFCPU_SET(offcpu_cgroup_ids, u64); /* the same ones */
+
 static __always_inline void offcpu_count(u32 which, u64 n)
 {
 	u64 *c = bpf_map_lookup_elem(&offcpu_counters, &which);

@@ -12,6 +12,7 @@ enum {
 	OFFCPU_LINKS = 8, /* wakers that are followed */
 	OFFCPU_COMM = 16,
 	OFFCPU_CGROUPS = 16, /* that a filter may name */
+	OFFCPU_CGROUP_LEVELS = 16,
 	OFFCPU_IRQ_FRAMES =
 		32, /* of the stack of an interrupt: frames below are of the interrupted task */
 	OFFCPU_IRQ_FEW = 16,       /* nearly always enough */

@@ -37,12 +37,26 @@ struct kernfs_node___sched {
 	u64 id;
 };
 
+struct cgroup_subsys_state___sched {
+	struct cgroup___sched *cgroup;
+	struct cgroup_subsys_state___sched *parent;
+};
+
 struct cgroup___sched {
+	struct cgroup_subsys_state___sched self;
 	struct kernfs_node___sched *kn;
 };
 
 struct css_set___sched {
 	struct cgroup___sched *dfl_cgrp;
+};
+
+typedef struct {
+	u32 val;
+} kuid___sched;
+
+struct cred___sched {
+	kuid___sched uid;
 };
 
 struct list_head___sched {
@@ -76,6 +90,7 @@ struct task_struct___sched {
 	struct sched_entity___sched se;
 	struct sched_info___sched sched_info;
 	struct css_set___sched *cgroups;
+	struct cred___sched *real_cred;
 	struct list_head___sched tasks;       /* of all processes */
 	struct list_head___sched thread_node; /* of all threads of the process */
 	struct signal_struct___sched *signal;

@@ -478,9 +478,12 @@ static int run_once(struct context *ctx, struct wait_run *r, const struct wait_a
 	if (rc >= 0 && view == WAIT_VIEW_CHAIN)
 		follow_wakers(&r->live, a);
 	if (rc >= 0 && !r->live.waits.len && !r->launch.pid) {
-		err_set(&ctx->err, ENODATA, "nothing waited, or all of it waits still");
-		err_hint(&ctx->err, "--open shows waits that are not over; --min, --max, --state "
-				    "and the target may leave none");
+		bool open = wait_shows_open(a);
+
+		err_set(&ctx->err, ENODATA, "nothing waited%s",
+			open ? "" : ", or all of it waits still");
+		err_hint(&ctx->err, "%s--min, --max, --state, --comm and the target may leave none",
+			 open ? "" : "--open shows waits that are not over; ");
 		return EXIT_NOTHING;
 	}
 	return rc < 0 ? rc : show_live(ctx, r, a, view, &r->live.waits);

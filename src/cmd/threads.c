@@ -187,7 +187,11 @@ static int live(struct context *ctx, const struct threads_args *a)
 	if (!rc)
 		rc = waits_live_collect(&run.live, &ctx->err);
 	if (!rc && !run.live.threads.len) {
-		rc = wait_not_seen(ctx, &a->target.pids);
+		static const range_list any;
+		bool filtered = a->comms.len || a->target.users.len || a->target.cgroups.len ||
+				a->target.tids.len || a->user_threads;
+
+		rc = wait_not_seen(ctx, filtered ? &any : &a->target.pids);
 	}
 	if (!rc)
 		rc = show(ctx, a, &run.live);
@@ -219,9 +223,10 @@ const struct command cmd_threads = {
 	.description =
 		"Accounts for all the time of each thread: on a CPU in its own code or in the "
 		"kernel, runnable but without a CPU, or blocked: on a disk, flush, network, lock, "
-		"rwlock, cond (condition variable), semaphore, barrier, join, futex, pipe, sleep "
-		"(a timer), fault (a page), reclaim, throttled, frozen, stopped, child. A thread "
-		"without waiters is in poll (one of many events), work (waiting for work) "
+		"rwlock, cond (condition variable), semaphore, barrier, join, futex, pipe (or "
+		"message queue), sleep (a timer), fault (a page), reclaim, throttled, frozen, "
+		"stopped, child. A thread without waiters is in poll (one of many events), work "
+		"(waiting for work) "
 		"or idle (a kernel thread). The figures of a line sum to 100 % of its wall time. "
 		"A second table has the longest wait of each; --idle counts waiting for work "
 		"there, too.\n\n"

@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "offcpu.skel.h"
 
@@ -32,15 +33,17 @@ static int put_ranges(const struct bpf_map *map, const range_list *list, struct 
 static int put_cgroup(const struct offcpu_bpf *skel, u32 at, const char *path, struct err *e)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, errno, "cannot open control group '%s'", path);
 	if (bpf_map_update_elem(bpf_map__fd(skel->maps.offcpu_cgroups), &at, &fd, BPF_ANY)) {
 		err_sys(e, errno, "cannot filter by control group '%s'", path);
 		err_hint(e, "only those of version 2 can be filtered by");
 		return -errno;
 	}
-	return 0;
+	/* the kernel's number of a group is that of its directory */
+	return put(skel->maps.offcpu_cgroup_ids, &(u64){ st.st_ino }, e);
 }
 
 int waits_filters_fill(const struct offcpu_bpf *skel, const struct waits_opts *in, struct err *e)
