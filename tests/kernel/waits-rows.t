@@ -99,7 +99,7 @@ for line in open(sys.argv[1]):
             f'printf("{k} %ld\\n", syscall(SYS_gettid)); fflush(stdout);'
     if "only" in has:
         lib = name(has["only"][0])
-        libs[k] = f"./dir{k}/" + lib + ("" if ".so" in lib else ".so")
+        libs[k] = f"./dir{k}/" + lib
         os.mkdir(f"dir{k}")
         source = [HEAD]
         first = steps(k, call, [], source)
