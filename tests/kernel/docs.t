@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# timeout: 420
+# timeout: 600
 #
-# The commands of the pages for learners are run, and show what the pages say.
+# The commands of the pages for learners and of the README are run, and show what the pages say.
 . "$(dirname "$0")/../lib/test.sh"
 need_root
 need_cmd python3 cc
+need_file "$WORKLOADS/burn"
 cd "$TMP" || exit 1
 export XDG_CACHE_HOME=$TMP/cache
 mkdir bin
@@ -13,8 +14,9 @@ ln -s "$FATHOM" bin/fathom
 PATH=$TMP/bin:$PATH
 ln -s "$TOP/docs" docs
 ln -s "$TOP/include" include
+ln -s "$WORKLOADS/burn" burn
 
-for page in "$TOP"/docs/*.md; do
+for page in "$TOP"/README.md "$TOP"/docs/*.md; do
 	grep -q '^```console' "$page" || continue
 	python3 "$TOP/tests/lib/console.py" "$page" >tap 2>err
 	awk -v page="${page##*/}" -v n="$test_count" '
