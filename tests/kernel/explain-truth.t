@@ -94,7 +94,8 @@ ok "explain: the wait for a child that burns is charged to its running" python3 
 import json, sys
 text = open(sys.argv[1]).read()
 w = json.loads(text[text.index("{\n"):])["waits"][0]
-assert w["kind"] == "child" and w["count"] == 5, w
+# a child that has ended before its parent comes to wait for it is not waited for
+assert w["kind"] == "child" and 2 <= w["count"] <= 5, w
 # kernels do not tell every waking; on a busy machine it waits for a CPU, too
 assert w["waker_time_ns"] >= 0.5 * w["time_ns"], w
 ran = w["waker_ran_ns"] + w["waker_runnable_ns"]
