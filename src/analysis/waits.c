@@ -530,6 +530,9 @@ static void fill_wait(struct profile *p, const struct wait *w, enum wait_view vi
 	r->cells[8] = value_u(VALUE_PID, (u64)th->tid);
 	r->cells[9] = value_text(ret, profile_str(p, th->comm));
 	links_text(p, w, view, &text);
+	/* the column with the place is not shown */
+	if (text.len && view == WAIT_VIEW_WAKER && w->flags & OFFCPU_OPEN)
+		buf_addstr(&text, " (it has not run yet)");
 	if (text.len)
 		r->cells[10] = value_text(ret, buf_str(&text));
 	buf_reset(&text);
