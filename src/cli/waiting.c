@@ -31,6 +31,8 @@ static int add_children(struct wait_run *r, const range_list *pids, struct err *
 
 int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *opts, struct err *e)
 {
+	/* else the program only says for how long */
+	bool own = !opts->pids->len && !opts->tids->len && !opts->n_uids && !opts->n_cgroups;
 	int rc = 0;
 
 	*r = (struct wait_run){ .ctx = ctx, .launch = LAUNCH_INIT };
@@ -40,14 +42,13 @@ int wait_run_open(struct wait_run *r, struct context *ctx, struct waits_opts *op
 		rc = program_prepare(&r->launch, ctx->program, e);
 		if (rc)
 			return rc;
-		opts->follow |=
-			!opts->pids->len && !opts->tids->len && !opts->n_uids && !opts->n_cgroups;
+		opts->follow |= own;
 	}
 	caps_drop_unused();
 	rc = waits_live_open(&r->live, opts, e);
 	if (rc == -EPERM || rc == -EOPNOTSUPP)
 		rc = EXIT_MISSING;
-	if (!rc && opts->follow && r->launch.pid)
+	if (!rc && own && r->launch.pid)
 		rc = waits_engine_add_pid(r->live.engine, (u32)r->launch.pid, e);
 	if (!rc && opts->follow)
 		rc = add_children(r, opts->pids, e);
