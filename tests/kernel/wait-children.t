@@ -8,6 +8,7 @@
 . "$(dirname "$0")/../lib/test.sh"
 need_root
 need_file /usr/bin/python3
+RUN_TIMEOUT=120 # where dozens want a CPU, half a minute is not enough
 cd "$TMP" || exit 1
 
 cat >family.py <<'END'
