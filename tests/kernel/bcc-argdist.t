@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # argdist, on a program whose arguments and results are known.
 . "$(dirname "$0")/../lib/test.sh"
 need_root

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # bcc's one-line tools, on a program that calls a known number of times.
 . "$(dirname "$0")/../lib/test.sh"
 need_root

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # Probes in the form of bcc's trace, on a program that is known.
 . "$(dirname "$0")/../lib/test.sh"
 need_root

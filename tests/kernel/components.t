@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # A transfer over loopback and work on a disk, broken into components: nearly all of the kernel's
 # time has one, and the main ones are there.
 # shellcheck source=tests/lib/test.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 600
 #
 # The commands of the pages for learners and of the README are run, and show what the pages say.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # doctor against checks of its own kind made in other ways. Nothing is assumed about the machine:
 # where the independent check says that a mechanism is there, doctor must agree, and the other way

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Recordings with a hardware trace (Intel PT and the like), which is not decoded: it is said.
 # shellcheck source=tests/lib/test.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 240
 #
 # A profiler that root runs where others can write: directories, links, names and files that somebody

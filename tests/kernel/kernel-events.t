@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # lock, kmem and kwork on recordings: work by construction, and pairs counted another way.
 # shellcheck source=tests/lib/test.sh

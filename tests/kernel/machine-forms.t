@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 300
 #
 # Every command that shows a table takes --json and --csv: each is called with both, what comes out

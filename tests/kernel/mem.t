@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Recordings of memory accesses, as perf mem and perf c2c write them: made here byte by byte, since
 # few machines have such counters.

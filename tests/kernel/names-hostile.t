@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 120
 #
 # Names and stacks of processes that do not keep still: maps of run-time code that belong to others,

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Names where the file is not where its path says: other mount and PID namespaces, overlays, deleted
 # and replaced files. They must be as good as outside.

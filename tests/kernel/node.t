@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Stacks of node: its compiled code keeps frame pointers, the rest of it has frame information.
 # shellcheck source=tests/lib/test.sh

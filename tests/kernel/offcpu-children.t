@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # Children of a Python that are gone before anybody looks at their stacks have their functions all
 # the same: their code is their parent's, and the stacks tell whose children they were.
 # shellcheck source=tests/lib/test.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # offcpu for some threads, for samples of time, for interrupts that wake, and on a kernel that does not
 # describe its types.
 # shellcheck source=tests/lib/test.sh

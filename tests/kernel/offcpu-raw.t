@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # Waits on a kernel that does not describe its types: by raw tracepoints, with the types from a file.
 # Any kernel is one as far as we are concerned when FATHOM_NO_BTF is set.
 # shellcheck source=tests/lib/test.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # The waker of a sleep, where that is hard to see: a waker that comes before the thread has left its
 # CPU, and one that came before and had nothing to end; new threads, and many timers; sleeps too
 # short to be asked for.

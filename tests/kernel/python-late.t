@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Functions of Python also in stacks that the kernel could not finish: those through a library that
 # was just loaded, of which it has no table yet. They are copied, and finished here.

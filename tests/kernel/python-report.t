@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 120
 #
 # Functions of Python reach the report, with their lines, through a recording that perf opens.

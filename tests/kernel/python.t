@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Functions of CPython among native frames, without any switch: right names, lines and order.
 # shellcheck source=tests/lib/test.sh

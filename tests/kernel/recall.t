@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 #
 # Stacks of samples are recognised from frame to frame: those that differ in one return address in
 # their middle must not be taken for one another.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # What the tools share: whose events count, pictures, a flood of events, maps that are full.
 . "$(dirname "$0")/../lib/test.sh"
 . "$(dirname "$0")/../lib/tools.sh"

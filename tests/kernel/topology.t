@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # fathom topology: pictures, live load, processes, and trees that are damaged.
 . "$(dirname "$0")/../lib/test.sh"
 need_cmd python3

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # shellcheck disable=SC2016
 # Data that programs used to show wrongly.
 . "$(dirname "$0")/../lib/test.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # The examples of docs/language.md work as they stand there.
 . "$(dirname "$0")/../lib/test.sh"
 need_root

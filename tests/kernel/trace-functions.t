@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # shellcheck disable=SC2016
 # Functions that need a program, a process or a file to look at; and what the kernel refuses.
 . "$(dirname "$0")/../lib/test.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # Programs of several files, and what histograms say besides their rows.
 . "$(dirname "$0")/../lib/test.sh"
 need_root

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # shellcheck disable=SC2016
 # Test, bench and signal probes; what the kernel supports; the name of a peer.
 . "$(dirname "$0")/../lib/test.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # User probes by debug information: typed arguments, structs, lines of the source, names of C++.
 . "$(dirname "$0")/../lib/test.sh"
 need_root

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # shellcheck disable=SC2016
 # Static tracepoints of programs: arguments of every kind, lists, processes that run already, and
 # those with a semaphore, which the kernel raises while someone listens.
