@@ -50,8 +50,9 @@ mkdir -p .zsh
 printf 'all:\n\t@true\n' > Makefile
 # It takes the time that nobody else wants.
 spawn nice -n 19 "$WORKLOADS/burn" --seconds 0 --threads 2 a=70 b=30
-sleep 0.3
-pid=$(pgrep -P "$spawned" -x burn || echo "$spawned")
+wait_until is_running "$spawned" burn
+pid=$spawned
+wait_until has_threads "$pid" 2
 tid=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n | tail -1)
 if command -v gcore > /dev/null; then gcore -o core "$pid" > /dev/null 2>&1 && mv "core.$pid" core; fi
 

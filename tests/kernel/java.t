@@ -129,7 +129,7 @@ END
 javac -d "$TMP" "$TMP/Inlined.java"
 for java in "${!seen[@]}"; do
 	spawn "$java" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints -cp "$TMP" Inlined
-	sleep 3
+	runs_for "$spawned" 200
 	run "$FATHOM" record -q -e cpu-clock -F 499 -p "$spawned" -d 2s -o "$TMP/inlined.data" --force
 	kill -9 "$spawned"
 	wait "$spawned" 2>/dev/null
@@ -149,11 +149,7 @@ done
 for java in "${!seen[@]}"; do
 	spawn "$java" -cp "$TMP" Work
 	pid=$spawned
-	for _ in $(seq 100); do
-		grep -q libjvm "/proc/$pid/maps" && break
-		sleep 0.1
-	done
-	sleep 1
+	runs_for "$pid" 100
 	run "$FATHOM" record -q -e cpu-clock -F 499 -p "$pid" -d 3s -o "$TMP/java.data" --force
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
@@ -175,7 +171,7 @@ done
 # Where its threads are: methods have names there, too.
 spawn java -cp "$TMP" Work
 pid=$spawned
-sleep 3
+runs_for "$pid" 200
 run "$FATHOM" stack --json "$pid"
 ok 'stack: every thread is complete, methods have names' python3 -c '
 import json, sys

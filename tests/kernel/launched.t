@@ -89,18 +89,16 @@ for command in 'record --' 'stacks --' 'threads --' 'trace -e BEGIN{} -c'; do
 	expect_status 126
 done
 # What was ignored when we were started is ignored in the program, but for SIGINT: it ends with us.
-# Whatever starts the tests may ignore signals, too (nohup, a runner without a terminal), and a shell
-# cannot set those back.
+# What starts the tests may ignore signals, too (nohup, a runner without a terminal), and a shell cannot
+# set those back; 32 and 33, which the C library keeps for itself, not even env can.
 ignored() {
 	run env --default-signal ${1:+"--ignore-signal=$1"} "$FATHOM" record -q -e cpu-clock -o ignored.data -- \
-		grep SigIgn /proc/self/status
+		sed -n 's/^SigIgn:[[:space:]]*//p' /proc/self/status
+	printf '%x' $((0x${out:-0} & 0x7fffffff))
 }
-ignored INT,HUP,QUIT,PIPE
-expect_out_like '^SigIgn:.0*1005$' 'what was ignored at the start is ignored in the program'
-ignored HUP
-expect_out_like '^SigIgn:.0*1$' 'the end of the terminal, too'
-ignored
-expect_out_like '^SigIgn:.0*$' 'what was not ignored is not'
+is 'what was ignored at the start is ignored in the program' "$(ignored INT,HUP,QUIT,PIPE)" 1005
+is 'and nothing else' "$(ignored HUP)" 1
+is 'what was not ignored is not' "$(ignored)" 0
 
 bash -c 'trap "" INT; exec "$0" record -q -e cpu-clock -o int.data -- sleep 60' "$FATHOM" &
 recorder=$!

@@ -110,14 +110,14 @@ if unshare --mount --pid --fork sh -c 'mount -t tmpfs tmpfs root' 2>/dev/null; t
 	else
 		fail 'the program in the namespace runs'
 	fi
-	kill "$unshared"
-	sleep 0.3
+	kill -KILL "$unshared"
+	wait "$unshared" 2>/dev/null
 	is_70_30 'the namespace is gone: the recording has the names' inside.data a b
 
 	spawn unshare --mount --pid --fork --kill-child bash enter root jitlike --seconds 20
 	unshared=$spawned
 	if pid=$(inner "$unshared" jitlike); then
-		sleep 0.3
+		runs_for "$pid" 10
 		run "$FATHOM" record -e cpu-clock -F 461 -p "$pid" -d 1s -o jit.data
 		is_70_30 'run-time code is named by the map that its namespace has' jit.data jit_hot jit_warm
 	else

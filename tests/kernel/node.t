@@ -40,11 +40,8 @@ for options in '' '--perf-basic-prof'; do
 	# shellcheck disable=SC2086
 	(cd "$TMP" && exec node $options work.js) &
 	pid=$!
-	for _ in $(seq 100); do
-		grep -q '^[0-9a-f-]* r-xp .*/node' "/proc/$pid/maps" && break
-		sleep 0.1
-	done
-	sleep 1
+	wait_until is_running "$pid" node
+	runs_for "$pid" 70
 	run "$FATHOM" record -q -e cpu-clock -F 499 -p "$pid" -d 2s -o "$TMP/node.data" --force
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null

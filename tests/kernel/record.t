@@ -314,8 +314,8 @@ fi
 # --- killed --------------------------------------------------------------------------------------
 
 spawn "$FATHOM" record -a -e cpu-clock -F 99 -f -o killed.data
-wait_until [ -s killed.data ]
-sleep 3
+# what is complete is written each second
+wait_until "$FATHOM" report -i killed.data >/dev/null 2>&1
 run "$FATHOM" report -i killed.data
 expect_status 0
 expect_prose 'the recording continues: up to its last second is not in the file yet'

@@ -72,7 +72,8 @@ print(*[r["tid"] for r in json.load(open(sys.argv[1]))["tasks"]])' "$out_file")"
 
 "$FATHOM" sched map -G "$name" -d 4s --json >moved.json 2>moved.err &
 watcher=$!
-sleep 2
+wait_until watches "$watcher"
+sleep 1
 begin=$(awk '{ print $1 }' /proc/uptime)
 echo "$mover" >"$group/below/cgroup.procs"
 wait "$watcher"

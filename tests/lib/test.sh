@@ -29,6 +29,7 @@
 #	spawn COMMAND...            in the background, ended with the test; its id is in $spawned
 #	wait_until COMMAND...       tries it until it succeeds, at most $WAIT_SECONDS (30)
 #	has_threads PID N           as many or more
+#	watches PID                 it has perf events open
 #	fetch_npm FILE PACKAGE...   installs packages under build/npm unless FILE of it is there;
 #	                            fails when that takes over two minutes
 #	have NAME...                every one of the commands exists
@@ -252,6 +253,8 @@ had_ticks() { [ "$(cpu_ticks "$1")" -ge "$2" ]; }
 runs_for() { wait_until had_ticks "$1" $(($(cpu_ticks "$1") + $2)); }
 
 has_threads() { [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -ge "$2" ]; }
+
+watches() { ls -l "/proc/$1/fd" 2>/dev/null | grep -q 'anon_inode:\[perf_event\]'; }
 
 need_root() { [ "$(id -u)" -eq 0 ] || plan_skip "needs root"; }
 
