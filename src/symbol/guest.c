@@ -30,10 +30,18 @@ static u32 module_name(struct symbols *s, const char *name, size_t n)
 static bool add_module(struct symbols *s, struct span *ret, const char *line)
 {
 	size_t name = strcspn(line, " \n");
-	unsigned long long size, address;
+	u64 size, address;
+	char *at;
 
-	if (!name || sscanf(line + name, " %llu %*s %*s %*s %llx", &size, &address) != 2 ||
-	    !address || !size || size > UINT64_MAX - address)
+	if (!name || line[name] != ' ')
+		return false;
+	size = strtoull(line + name, &at, 10);
+	for (int word = 0; word < 3; word++) {
+		at += strspn(at, " ");
+		at += strcspn(at, " \n");
+	}
+	address = *at == ' ' ? strtoull(at, NULL, 16) : 0;
+	if (!address || !size || size > UINT64_MAX - address)
 		return false;
 	*ret = (struct span){ .start = address,
 			      .end = address + size,

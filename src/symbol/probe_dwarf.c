@@ -262,7 +262,7 @@ static void each_unit(struct probe_dwarf *d, const struct wanted *w, row_fn fn, 
 		      char **ret_file)
 {
 	Dwarf_CU *cu = NULL;
-	Dwarf_Die die, *unit = &die;
+	Dwarf_Die die, *unit;
 
 	if (w->func) {
 		unit = dwarf_diecu(w->func, &die, NULL, NULL);

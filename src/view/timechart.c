@@ -320,7 +320,7 @@ static void add_facts(struct canvas *c)
 			 (unsigned long long)n->gaps);
 	if (c->t->map->dropped || c->t->activities->dropped)
 		buf_addf(c->out, ", %llu spans not drawn",
-			 (unsigned long long)(c->t->map->dropped + c->t->activities->dropped));
+			 (unsigned long long)c->t->map->dropped + c->t->activities->dropped);
 }
 
 static void add_head(struct canvas *c)

@@ -133,7 +133,7 @@ int peer_target_token(struct peer_target *t, const char *path, struct err *e)
 		err_hint(e, "it is what follows token= in the address that the peer prints");
 		return -EINVAL;
 	}
-	memcpy(t->token, text.data, n);
+	memcpy(t->token, buf_str(&text), n);
 	t->token[n] = '\0';
 	explicit_bzero(text.data, text.len);
 	return 0;
