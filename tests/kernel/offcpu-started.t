@@ -23,17 +23,19 @@ while [ $((i += 1)) -le 60 ]; do
 	"$STARTED" near 1000
 	"$STARTED" next 4000
 	"$STARTED" near 1000 $((i % 2 * 4096))
-done >truth
+done >/dev/null
 END
 run "$FATHOM" offcpu --folded -o both.folded -- sh both
 expect_status 0
 
-# True of NAME: the microseconds that its processes say. They count their way back to a CPU, too.
-said() { awk -F= -v name="$1" '$1 == name { us += $2 * 1e6 } END { printf "%d\n", us }' truth; }
+# What the processes measure counts the way back to a CPU, too, which is long on a busy machine; what is
+# recorded is the nap: as long as requested, but for the moment until the CPU is left, and timer slack.
 way() { echo "^started;_start;.*;main;$1;nap;.*nanosleep"; }
+declare -A naps=([near]=120000 [next]=240000)
 for name in near next; do
 	got=$(sum_of both.folded "$(way $name)")
-	ok "all naps under $name are there ($got of $(said $name) us)" near "$got" "$(said $name)" 25
+	ok "all naps under $name are there (${naps[$name]} us, recorded $got)" \
+		[ "$got" -ge $((naps[$name] * 98 / 100)) -a "$got" -le $((naps[$name] * 125 / 100)) ]
 done
 is "no stack goes through both" "$(sum_of both.folded 'near.*;next|next.*;near')" 0
 is "nor has one of them another root" \
