@@ -17,7 +17,7 @@
 #	like NAME TEXT REGEX        extended regular expression, anywhere in the text
 #	unlike NAME TEXT REGEX
 #	run COMMAND...              keeps $status, $out and $err, and files $out_file and $err_file;
-#	                            stopped after $RUN_TIMEOUT seconds (30)
+#	                            stopped after $RUN_TIMEOUT seconds (60)
 #	expect_status N             about the last run
 #	expect_out TEXT, expect_err TEXT           the text occurs in it (as it stands)
 #	expect_out_like RE, expect_err_like RE     the regular expression matches it
@@ -47,7 +47,7 @@ TOP=${TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 FATHOM=${FATHOM:-$TOP/build/fathom}
 FATHOM_ASAN=${FATHOM_ASAN:-$TOP/build/asan/fathom}
 WORKLOADS=${WORKLOADS:-$TOP/build/workloads}
-RUN_TIMEOUT=${RUN_TIMEOUT:-30}
+RUN_TIMEOUT=${RUN_TIMEOUT:-60}
 export TOP FATHOM FATHOM_ASAN WORKLOADS
 export LC_ALL=C TZ=UTC NO_COLOR=1
 unset PAGER
