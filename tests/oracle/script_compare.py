@@ -27,12 +27,14 @@ CLASSES = {
     "alias": "one address, two names; each takes another",
     "local": "perf stretches a symbol without size up to the next; ours ends it at its unwind entry",
     "timer_flags": "perf 6.1 evaluates the flags of timer:timer_start wrongly: it shows D|P|I always",
+    "nested_choice": "perf 6.1 evaluates a ? (b ? c : d) : e of sock:sock_recv_length wrongly when the call fails",
     "unwound": "our unwinder goes on where perf's has given up",
     "past_end": "perf's unwinder goes one past the outermost frame: return address 0, minus 1",
     "deep": "perf shows 127 entries of a chain, marks between kernel and user code included",
 }
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
 BARE = re.compile(r"^\t *([0-9a-f]+) (.*)()$")
+RECEIVED = re.compile(r"^(.* sock:sock_recv_length: .*length = )(-?[0-9]+), error = (-?[0-9]+)(, flags = .*)$")
 LINE_IP = re.compile(r"^(.*: +)([0-9a-f]+) (\S.*) \((.*)\)$")
 
 
@@ -124,9 +126,18 @@ def classify_name(perf, ours, dso):
     return None
 
 
+def is_nested_choice(perf, ours):
+    """A call that failed with E: length 0 and error E; perf says E and 0, or 0 and 0."""
+    p, o = RECEIVED.match(perf), RECEIVED.match(ours)
+    return (p and o and p[1] == o[1] and p[4] == o[4] and o[2] == "0" and int(o[3]) < 0 and p[3] == "0"
+            and p[2] in ("0", o[3]))
+
+
 def classify(perf, ours):
     if "timer:timer_start:" in perf and perf.split("flags=")[0] == ours.split("flags=")[0]:
         return "timer_flags"
+    if is_nested_choice(perf, ours):
+        return "nested_choice"
     for pattern in (FRAME, BARE, LINE_IP):
         p, o = pattern.match(perf), pattern.match(ours)
         if p and o and p.groups()[:-2] == o.groups()[:-2] and p.groups()[-1] == o.groups()[-1]:
