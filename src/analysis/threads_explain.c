@@ -114,7 +114,7 @@ static size_t count_processes(const account_list *list)
 	return n;
 }
 
-static void say_whole(struct explain_page *p, u32 pid)
+static void add_whole_note(struct explain_page *p, u32 pid)
 {
 	int order[STATE_COUNT];
 	u64 idle = 0;
@@ -553,7 +553,7 @@ void explain_result(const struct explain_input *in, struct result *ret)
 	if (!in->width) {
 		explain_tables(&p, &in->faults, ret);
 	} else {
-		say_whole(&p, in->pid);
+		add_whole_note(&p, in->pid);
 		say_functions(&p);
 		say_longest(&p);
 		say_runqueue(&p);

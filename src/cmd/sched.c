@@ -179,7 +179,7 @@ static bool machine(const struct job *j)
 }
 
 /* Lines have no place for it. */
-static void tell_losses(const struct sched_names *n)
+static void note_losses(const struct sched_names *n)
 {
 	if (n->fault)
 		log_warn("%s; what is before it is used", n->fault);
@@ -214,7 +214,7 @@ static int run_perf_latency(struct job *j)
 	j->filter.record_names = true;
 	rc = read_events(j, sched_perf_events, p);
 	if (rc >= 0) {
-		tell_losses(&j->names);
+		note_losses(&j->names);
 		sched_perf_text(p, &j->out);
 		rc = cli_print_foreign(j->ctx, false, &j->out);
 	}
@@ -355,7 +355,7 @@ static int run_timehist(struct job *j)
 	if (rc >= 0 && lines) {
 		sched_lines_heading(&j->lines);
 		rc = flush(j, 0);
-		tell_losses(&j->names);
+		note_losses(&j->names);
 	}
 	if (rc >= 0 && (!lines || a->with_summary))
 		rc = show_sums(j, t);
@@ -390,7 +390,7 @@ static int read_kinds(struct job *j, struct sched_kinds *ret)
 	return rc;
 }
 
-static void tell_group(const struct sched_group *g)
+static void note_group(const struct sched_group *g)
 {
 	if (g->moved)
 		log_warn("threads came into or left the control group %llu times: what they did is "
@@ -425,12 +425,12 @@ static int read_group(struct job *j)
 	vec_release(&paths);
 	if (rc < 0)
 		return rc;
-	tell_group(&j->group);
+	note_group(&j->group);
 	j->filter.group = &j->group;
 	return 0;
 }
 
-static void tell_marks(const struct marks *m)
+static void note_marks(const struct marks *m)
 {
 	if (m->dropped)
 		log_warn("%llu marks beyond the first %d are not drawn",
@@ -458,7 +458,7 @@ static int draw_map(struct job *j, struct sched_map *m)
 		sched_map_kinds(m, &kinds);
 		sched_map_finish(m);
 		timeline_svg(&t, output_is(output, "html"), &j->out);
-		tell_marks(&marks);
+		note_marks(&marks);
 		rc = output_write(j->ctx, output, &j->out);
 	}
 	sched_kinds_release(&kinds);
@@ -491,7 +491,7 @@ static int run_map(struct job *j)
 	m = sched_map_new(&j->names, &j->filter);
 	rc = read_events(j, sched_map_events, m);
 	if (rc >= 0 && !machine(j))
-		tell_losses(&j->names);
+		note_losses(&j->names);
 	if (rc >= 0)
 		rc = j->args->output.path ? draw_map(j, m) : show_map(j, m);
 	sched_map_free(m);

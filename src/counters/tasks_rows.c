@@ -43,7 +43,7 @@ static bool is_leader(const struct task *task)
 }
 
 /* It existed neither before nor now. */
-static bool came_and_went(const struct task *task)
+static bool is_short_lived(const struct task *task)
 {
 	return task->ended && !task->old;
 }
@@ -135,7 +135,7 @@ static void make_rows(struct maker *m)
 
 	for (int living = 0; living < 2; living++) {
 		vec_each(task, &m->t->list) {
-			if (task->ended == (bool)living || came_and_went(task) ||
+			if (task->ended == (bool)living || is_short_lived(task) ||
 			    !(threads || is_leader(task)))
 				continue;
 			add_row(m, task, task->now.r.tid);
@@ -248,11 +248,11 @@ void tasks_make_rows(const struct tasks *t, struct task_rows *ret)
 	make_rows(&m);
 	vec_each(task, &t->list) {
 		ret->n_tasks += !task->ended;
-		if (came_and_went(task) && is_leader(task))
+		if (is_short_lived(task) && is_leader(task))
 			map_put(&m.parents, task->now.r.pid, task->now.r.ppid);
 	}
 	vec_each(task, &t->list) {
-		if (came_and_went(task))
+		if (is_short_lived(task))
 			fold(&m, task);
 		else if (!t->options.per_thread && !is_leader(task)) {
 			u64 row = row_of(&m, task->now.r.pid);

@@ -146,7 +146,7 @@ static int on_lost(void *ctx, const void *bytes, size_t n)
 }
 
 /* Losses that no record of a ring reported, since the last file. */
-static int tell_losses(struct recorder *r, struct err *e)
+static int write_losses(struct recorder *r, struct err *e)
 {
 	u64 lost = recorder_unreported(r);
 	struct synth s = {
@@ -338,7 +338,7 @@ static void add_counters(struct recorder *r)
 
 static int close_file(struct recorder *r, bool last, struct err *e)
 {
-	int rc = tell_losses(r, e);
+	int rc = write_losses(r, e);
 
 	if (rc >= 0)
 		rc = recorder_flight_write(r, e);

@@ -74,7 +74,7 @@ static size_t alike(const struct recorder *r, size_t i, const char *why)
 	return n;
 }
 
-static void tell_worse(const struct recorder *r, size_t i, const char *why, size_t n)
+static void warn_worse(const struct recorder *r, size_t i, const char *why, size_t n)
 {
 	bool copied = r->plans.items[i].copies;
 	_cleanup_free_ char *more = n > 1 ? xasprintf(" and %zu more", n - 1) : NULL;
@@ -99,7 +99,7 @@ void recorder_stacks_explain(const struct recorder *r)
 		size_t n = why ? alike(r, i, why) : 0;
 
 		if (n)
-			tell_worse(r, i, why, n);
+			warn_worse(r, i, why, n);
 	}
 }
 

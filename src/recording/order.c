@@ -150,7 +150,7 @@ int order_flush(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx
 	return deliver(o, pool, o->pending.len, cb, ctx);
 }
 
-int order_relieve(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx)
+int order_drain_some(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx)
 {
 	int ret;
 

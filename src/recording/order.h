@@ -49,7 +49,7 @@ int order_round(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx
 /* Delivers all. */
 int order_flush(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx);
 /* Too much waits: delivers the older half, or all when that frees too little. */
-int order_relieve(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx);
+int order_drain_some(struct order *o, struct chunk_pool *pool, order_cb cb, void *ctx);
 
 static inline size_t order_factor(const struct order *o)
 {

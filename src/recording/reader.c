@@ -204,7 +204,7 @@ static int take_record(struct pass *p, const struct raw *raw)
 		return deliver(p, &entry);
 	order_push(&r->order, &entry);
 	if (order_full(&r->order, &r->stream.pool))
-		return order_relieve(&r->order, &r->stream.pool, deliver, p);
+		return order_drain_some(&r->order, &r->stream.pool, deliver, p);
 	return 0;
 }
 

@@ -59,7 +59,7 @@ static void later(struct top *t)
 	move_time(t, 1);
 }
 
-static void much_earlier(struct top *t)
+static void far_earlier(struct top *t)
 {
 	move_time(t, -10);
 }
@@ -111,7 +111,7 @@ static const struct top_key keys[] = {
 	{ 'p', 'Z', NULL, "+Pause", "pause and resume: the past is kept", pause_time },
 	{ '[', 0, NULL, NULL, "back in time by a look; or click on the time line", earlier },
 	{ ']', 0, NULL, NULL, "forward in time by a look", later },
-	{ '{', 0, NULL, NULL, "back by ten looks", much_earlier },
+	{ '{', 0, NULL, NULL, "back by ten looks", far_earlier },
 	{ '}', 0, NULL, NULL, "forward by ten looks", much_later },
 	{ 'w', 0, NULL, NULL, "write the screen: .svg, .ans, .txt; past: .data", write_screen },
 	{ 'S', 0, NULL, NULL, "keep columns, tabs, meters, colours and keys", save },

@@ -448,7 +448,7 @@ void sched_order_push(struct sched_order *o, const struct sched_event *ev)
 	sched_order_placed(o, to + 1);
 }
 
-int sched_order_relieve(struct sched_order *o, sched_fn fn, void *ctx)
+int sched_order_drain_some(struct sched_order *o, sched_fn fn, void *ctx)
 {
 	u64 oldest = UINT64_MAX;
 	int rc;

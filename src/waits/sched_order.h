@@ -31,7 +31,7 @@ struct sched_order {
 
 void sched_order_release(struct sched_order *o);
 /* Too much waits: delivers the older half of the time. */
-int sched_order_relieve(struct sched_order *o, sched_fn fn, void *ctx);
+int sched_order_drain_some(struct sched_order *o, sched_fn fn, void *ctx);
 /* A round of the recording has ended: delivers what is complete. */
 int sched_order_round(struct sched_order *o, sched_fn fn, void *ctx);
 int sched_order_flush(struct sched_order *o, sched_fn fn, void *ctx);

@@ -111,7 +111,7 @@ static int relieve(struct sched_reader *r)
 {
 	if (likely(!sched_order_full(&r->order, SCHED_SPAN_EVENTS)))
 		return 0;
-	return sched_order_relieve(&r->order, on_events, r);
+	return sched_order_drain_some(&r->order, on_events, r);
 }
 
 /* Delivers what has no time at once, the rest in its turn. */

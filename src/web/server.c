@@ -117,7 +117,7 @@ static void ask_engine(struct server *s, struct conn *c, struct web_request *q)
 	set_deadline(c, SERVER_ENGINE_SECONDS);
 }
 
-static void tell_watchers(struct server *s, u64 left)
+static void announce_watchers(struct server *s, u64 left)
 {
 	struct web_request q = { .ask = ASK_WATCH,
 				 .number = s->watching,
@@ -164,7 +164,7 @@ static void drop(struct server *s, struct conn *c)
 		count_stream(s, c, -1);
 	conn_reset(c);
 	if (stream)
-		tell_watchers(s, stream);
+		announce_watchers(s, stream);
 }
 
 /* The slot for a new connection: a free one, otherwise that of a stranger who waits longest. */
@@ -272,7 +272,7 @@ static void begin_stream(struct server *s, struct conn *c, const struct web_requ
 	buf_addf(&c->out, "event: hello\ndata: {\"stream\":%llu}\n\n",
 		 (unsigned long long)c->stream);
 	c->state = CONN_STREAM;
-	tell_watchers(s, 0);
+	announce_watchers(s, 0);
 }
 
 static void answer_bytes(struct server *s, struct conn *c, const struct route *route)

@@ -634,7 +634,7 @@ TEST("without rounds the queue stays bounded")
 
 	for (u64 i = 1; i <= SCHED_ORDER_MOST + 10; i++) {
 		if (sched_order_full(&o, 1))
-			CHECK_EQ(sched_order_relieve(&o, in_order, &sum), 0);
+			CHECK_EQ(sched_order_drain_some(&o, in_order, &sum), 0);
 		order_push(&o, i, SCHED_SWITCH, (u32)i);
 		CHECK(o.older.events.len + o.fresh.events.len <= SCHED_ORDER_MOST);
 	}

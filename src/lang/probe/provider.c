@@ -280,7 +280,7 @@ static void group_targets(struct comp *c, u32 probe, u32 first, u32 n)
 }
 
 /* Errors about what does not exist become warnings, or nothing. */
-static void forgive_missing(struct comp *c, size_t from)
+static void demote_missing(struct comp *c, size_t from)
 {
 	for (size_t i = from; i < c->diags.list.len; i++) {
 		struct diag *d = &c->diags.list.items[i];
@@ -311,7 +311,7 @@ static size_t prepare_unit(struct comp *c, size_t i)
 		diag_error(&c->diags, c->prog.probes.items[u->probe].specs.items[0].at,
 			   "'%s' cannot be used here", p->name);
 	if (c->config.missing_probes != MISSING_ERROR)
-		forgive_missing(c, said);
+		demote_missing(c, said);
 	if (c->diags.errors)
 		return 1;
 	memmove(u, u + 1, (c->units.len - i - 1) * sizeof(*u));
@@ -363,7 +363,7 @@ void comp_resolve(struct comp *c)
 		if (((c->targets.len > first && !c->opts->compat) ||
 		     c->config.missing_probes != MISSING_ERROR) &&
 		    c->diags.errors > errors)
-			forgive_missing(c, said);
+			demote_missing(c, said);
 		else if (c->targets.len == first && c->diags.errors == errors && c->opts->compat &&
 			 c->config.missing_probes == MISSING_ERROR && attaches(c, i))
 			diag_error(&c->diags, c->prog.probes.items[i].specs.items[0].at,
