@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # shellcheck disable=SC2016
 # timeout: 300
 # Called by the name of bpftrace, the program prints and returns what bpftrace 0.27 does.

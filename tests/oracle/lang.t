@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 600
 # The stored answers of tests/lang/reference are those of bpftrace 0.27: a part of the programs is
 # run with it again, another part every day. reference.py live compares all of them.

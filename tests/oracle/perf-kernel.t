@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # kwork, kmem and lock against perf's recordings of the same work.
 . "$(dirname "$0")/../lib/test.sh"
 . "$(dirname "$0")/../lib/tools.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # fathom topology against hwloc: this machine and made-up ones, object by object; and both read what
 # the other writes.
 . "$(dirname "$0")/../lib/test.sh"
