@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # Tools about files, against a workload whose operations are counted.
 . "$(dirname "$0")/../lib/test.sh"
 . "$(dirname "$0")/../lib/tools.sh"

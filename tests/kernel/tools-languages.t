@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # Tools about languages and databases, against programs whose truth is known.
 . "$(dirname "$0")/../lib/test.sh"
 . "$(dirname "$0")/../lib/tools.sh"

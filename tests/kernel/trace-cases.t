@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # timeout: 300
 # Every program of tests/lang/reference prints what bpftrace 0.27 prints, or what the case says and
 # why, and every one of tests/lang/native.txt what it should in our own form.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # User stacks in the tracing language: complete without frame pointers, named when their process is
 # gone, whatever kind of probe takes them.
 . "$(dirname "$0")/../lib/test.sh"

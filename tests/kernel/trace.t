@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shared
 # shellcheck disable=SC2016
 # fathom trace against what is known to happen, and what it leaves over.
 . "$(dirname "$0")/../lib/test.sh"
