@@ -22,7 +22,7 @@ struct chart {
 	double most;      /* of the axis; 0: as the data have it */
 	const char *each; /* the counter whose instances are the lines, by the first formula */
 	const char *used; /* formula: instances where it gives 0 are left out; NULL: none */
-	struct line lines[LINES_MOST];
+	struct line lines[LINES_MOST]; /* none: latency.h has the figures */
 };
 
 #define Q_BUSY         "Where does CPU time go?"
@@ -149,6 +149,16 @@ static const struct chart charts[] = {
 	  "disk.reads",
 	  "disk.whole * (total(disk.reads) + total(disk.writes))",
 	  { { "time", "disk.await" } } },
+	{ "latency",
+	  Q_DISK,
+	  "Requests by their time",
+	  "ns",
+	  false,
+	  true,
+	  0,
+	  NULL,
+	  NULL,
+	  { { 0 } } },
 	{ "diskbusy",
 	  Q_DISK,
 	  "Each disk, busy",
@@ -254,6 +264,11 @@ struct charts {
 	struct counter_set *set;
 	struct ready ready[ARRAY_SIZE(charts)];
 };
+
+static bool is_latency(const struct chart *chart)
+{
+	return !chart->lines[0].label;
+}
 
 static int prepare(struct charts *c, struct counters *counters, size_t i, struct err *e)
 {
@@ -368,10 +383,12 @@ void charts_describe(const struct charts *c, struct json *j)
 		json_kv_str(j, "unit", charts[i].unit);
 		json_kv_bool(j, "stacked", charts[i].stacked);
 		json_kv_bool(j, "strip", charts[i].strip);
-		json_kv_bool(j, "each", charts[i].each != NULL);
+		json_kv_bool(j, "each", charts[i].each || is_latency(&charts[i]));
 		json_kv_double(j, "most", charts[i].most);
 		json_key(j, "lines");
 		json_array(j);
+		if (is_latency(&charts[i]))
+			latency_describe(j);
 		for (size_t k = 0; k < LINES_MOST && charts[i].lines[k].label; k++)
 			describe_line(c, i, k, j);
 		json_end(j);
@@ -489,7 +506,7 @@ static void add_processes(const struct delta *d, struct json *j)
 	vec_release(&busy);
 }
 
-void charts_frame(const struct charts *c, const struct delta *d, struct buf *out)
+void charts_frame(const struct charts *c, const struct delta *d, struct latency *l, struct buf *out)
 {
 	struct json j;
 
@@ -501,7 +518,9 @@ void charts_frame(const struct charts *c, const struct delta *d, struct buf *out
 	json_key(&j, "c");
 	json_array(&j);
 	for (size_t i = 0; i < ARRAY_SIZE(charts); i++) {
-		if (charts[i].each)
+		if (is_latency(&charts[i]))
+			latency_frame(l, &j);
+		else if (charts[i].each)
 			add_instances(c, i, d, &j);
 		else
 			add_lines(c, i, d, &j);

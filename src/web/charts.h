@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "counters/counters.h"
+#include "web/latency.h"
 
 struct charts;
 
@@ -18,6 +19,7 @@ int charts_new(struct charts **ret, struct counters *c, struct err *e);
 void charts_free(struct charts *c);
 /* The charts with their lines, and the meaning of every counter that they use. */
 void charts_describe(const struct charts *c, struct json *j);
-void charts_frame(const struct charts *c, const struct delta *d, struct buf *out);
+void charts_frame(const struct charts *c, const struct delta *d, struct latency *l,
+		  struct buf *out);
 
 #endif

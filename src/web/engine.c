@@ -138,7 +138,7 @@ static void sweep(struct web_engine *en)
 	}
 	delta_init(&d, counters_set(en->counters), &en->before, &en->after);
 	buf_reset(&en->text);
-	charts_frame(en->charts, &d, &en->text);
+	charts_frame(en->charts, &d, &en->flight.latency, &en->text);
 	history_add(&en->history, en->after.wall / NSEC_PER_MSEC, en->after.mono, &en->text);
 	if (en->watching)
 		sent(en, web_reply_send_scratch(en->o.channel, &r, &en->text));
@@ -178,6 +178,12 @@ static bool is_wanted(const struct web_engine *en, u64 now)
 	return !en->o.once && (en->watching || en->o.always || now < en->linger);
 }
 
+/* Pages that may only look do not keep the recorder. */
+static bool wants_past(const struct web_engine *en, u64 now)
+{
+	return en->watching_profile || en->o.always || now < en->linger;
+}
+
 /* Once each second while a page is open or a job runs. */
 static void tick(struct web_engine *en, u64 now)
 {
@@ -190,7 +196,7 @@ static void tick(struct web_engine *en, u64 now)
 		rest(en);
 	jobs_tick(&en->jobs, seconds);
 	(void)flight_tick(&en->flight, &en->jobs, seconds);
-	if (!is_wanted(en, now))
+	if (!wants_past(en, now))
 		flight_stop(&en->flight, &en->jobs);
 }
 
@@ -558,10 +564,10 @@ static void ask_watch(struct web_engine *en, const struct web_request *q)
 {
 	u64 now = clock_mono_ns();
 
+	if (!q->number || (en->watching_profile && !q->id))
+		en->linger = now + ENGINE_LINGER_SECONDS * NSEC_PER_SEC;
 	en->watching = q->number;
 	en->watching_profile = q->id;
-	if (!en->watching)
-		en->linger = now + ENGINE_LINGER_SECONDS * NSEC_PER_SEC;
 	if ((en->watching_profile || en->o.always) && !en->o.no_flight && may_record(en) &&
 	    !en->flight.why_not)
 		(void)flight_start(&en->flight, &en->jobs, NULL);
@@ -618,10 +624,10 @@ enum { FD_STOP, FD_CHANNEL, FD_TASKS, FD_FLIGHT, FD_FIXED };
 static size_t fill_fds(struct web_engine *en, struct pollfd *fds)
 {
 	int children[FDS_MOST];
-	size_t n = jobs_fds(&en->jobs, children, FDS_MOST - FD_FIXED - EXPORTS_MOST);
+	size_t n = jobs_fds(&en->jobs, children, FDS_MOST - FD_FIXED - EXPORTS_MOST - 1);
 
 	n += exports_fds(&en->exports, children + n, EXPORTS_MOST);
-
+	n += latency_fds(&en->flight.latency, children + n, 1);
 	fds[FD_STOP] = (struct pollfd){ stop_fd(), POLLIN, 0 };
 	fds[FD_CHANNEL] = (struct pollfd){ en->o.channel, POLLIN, 0 };
 	fds[FD_TASKS] = (struct pollfd){ counters_fd(en->counters), POLLIN, 0 };
@@ -691,6 +697,7 @@ int web_engine_run(struct web_engine *en, struct err *e)
 		for (size_t i = FD_FIXED; i < n; i++)
 			if (fds[i].revents) {
 				exports_read(&en->exports, fds[i].fd);
+				latency_read(&en->flight.latency, fds[i].fd);
 				jobs_ended(&en->jobs, fds[i].fd);
 			}
 		if (fds[FD_CHANNEL].revents && on_channel(en))

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-enum { BUCKETS = 65, LINE_MOST = 4 << 20, PIECE = 64 << 10, LABELS_MOST = 400 };
+enum { LINE_MOST = 4 << 20, PIECE = 64 << 10, LABELS_MOST = 400 };
 
 /* How values of a unit leave: as seconds or bytes, in buckets that are always the same. */
 struct unit {
@@ -35,7 +35,7 @@ struct export_series {
 	bool histogram, has_sum;
 	double sum; /* of a counter: its value */
 	u64 count;
-	u64 buckets[BUCKETS];
+	u64 buckets[EXPORT_BUCKETS];
 };
 
 /* Columns of tables that only grow when they are added up. */
@@ -57,7 +57,7 @@ struct item {
 	VEC(struct figure) figures;
 	char unit[16];
 	bool histogram;
-	u64 buckets[BUCKETS];
+	u64 buckets[EXPORT_BUCKETS];
 };
 
 static void add_label(struct buf *out, const char *name, const char *value)
@@ -86,7 +86,7 @@ static u32 bucket_of(double most)
 {
 	if (most < 1)
 		return 0;
-	return most >= 0x1p63 ? BUCKETS - 1 : 64 - (u32)__builtin_clzll((u64)most);
+	return most >= 0x1p63 ? EXPORT_BUCKETS - 1 : 64 - (u32)__builtin_clzll((u64)most);
 }
 
 static void read_buckets(struct json_reader *r, struct item *item)
@@ -111,7 +111,7 @@ static void read_buckets(struct json_reader *r, struct item *item)
 			if (is_count)
 				count = r->number;
 		}
-		item->buckets[bounded ? bucket_of(most) : BUCKETS - 1] += (u64)count;
+		item->buckets[bounded ? bucket_of(most) : EXPORT_BUCKETS - 1] += (u64)count;
 	}
 }
 
@@ -196,7 +196,7 @@ static void add_histogram(struct export_tool *t, const char *key, struct item *i
 	if (!s)
 		return;
 	s->histogram = true;
-	for (u32 i = 0; i < BUCKETS; i++) {
+	for (u32 i = 0; i < EXPORT_BUCKETS; i++) {
 		s->buckets[i] += item->buckets[i];
 		s->count += item->buckets[i];
 	}
@@ -284,7 +284,7 @@ void exports_take(struct export_tool *t, const char *text, size_t n)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-static int start_tool(struct export_tool *t, struct err *e)
+static int start_tool(struct export_tool *t, u32 seconds, struct err *e)
 {
 	struct command_line line = { 0 };
 	int ends[2], r;
@@ -294,7 +294,7 @@ static int start_tool(struct export_tool *t, struct err *e)
 	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	command_line_add(&line, "%s", t->name);
 	command_line_add(&line, "--json");
-	command_line_add(&line, "%d", EXPORT_SECONDS);
+	command_line_add(&line, "%u", seconds);
 	r = child_start_to(&t->child, &line, ends[1], e);
 	command_line_release(&line);
 	close(ends[1]);
@@ -326,7 +326,7 @@ int exports_start(struct exports *x, const char *const *names, size_t n, struct 
 			err_hint(e, "'fathom tools' has their names");
 			return -EINVAL;
 		}
-		r = start_tool(&t, e);
+		r = start_tool(&t, x->seconds ? x->seconds : EXPORT_SECONDS, e);
 		vec_push(&x->tools, t);
 	}
 	return r;
@@ -359,7 +359,7 @@ size_t exports_fds(const struct exports *x, int *fds, size_t most)
 	return n;
 }
 
-static void end_tool(struct export_tool *t)
+static void end_tool(const struct exports *x, struct export_tool *t)
 {
 	_cleanup_free_ char *error = NULL;
 	_cleanup_free_ char *hint = NULL;
@@ -372,7 +372,7 @@ static void end_tool(struct export_tool *t)
 	child_words(&t->child, &error, &hint);
 	if (!error)
 		error = child_end_text(status);
-	log_warn("--export %s has ended: %s", t->name, error);
+	log_warn("%s %s has ended: %s", x->what ? x->what : "--export", t->name, error);
 }
 
 static void take_lines(struct export_tool *t)
@@ -401,10 +401,18 @@ void exports_read(struct exports *x, int fd)
 			buf_added(&t->line, (size_t)n);
 			take_lines(t);
 		} else if (!n || errno != EAGAIN) {
-			end_tool(t);
+			end_tool(x, t);
 		}
 		return;
 	}
+}
+
+void exports_sum(const struct exports *x, u64 ret[EXPORT_BUCKETS])
+{
+	vec_each(t, &x->tools)
+		vec_each(s, &t->series)
+			for (u32 i = 0; (*s)->histogram && i < EXPORT_BUCKETS; i++)
+				ret[i] += (*s)->buckets[i];
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

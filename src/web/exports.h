@@ -12,6 +12,7 @@ enum {
 	EXPORTS_MOST = 8,
 	EXPORT_SECONDS = 5,       /* of each document */
 	EXPORT_SERIES_MOST = 512, /* of each tool; what is beyond is counted */
+	EXPORT_BUCKETS = 65,      /* powers of two, from 1 */
 };
 
 struct export_series;
@@ -26,6 +27,8 @@ struct export_tool {
 };
 
 struct exports {
+	const char *what; /* that ends with a tool; NULL: --export */
+	u32 seconds;      /* of each document; 0: EXPORT_SECONDS */
 	VEC(struct export_tool) tools;
 };
 
@@ -38,6 +41,8 @@ size_t exports_fds(const struct exports *x, int *fds, size_t most);
 void exports_read(struct exports *x, int fd);
 /* One document of a tool. */
 void exports_take(struct export_tool *t, const char *text, size_t n);
+/* Adds all histograms to @ret. */
+void exports_sum(const struct exports *x, u64 ret[EXPORT_BUCKETS]);
 /* OpenMetrics, without the end mark. */
 void exports_write(const struct exports *x, struct buf *out);
 

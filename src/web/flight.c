@@ -26,6 +26,7 @@ static void remove_files(struct jobs *j)
 void flight_release(struct flight *f, struct jobs *j)
 {
 	child_release(&f->child);
+	latency_stop(&f->latency);
 	if (j->dir >= 0)
 		remove_files(j);
 	free(f->why_not);
@@ -60,12 +61,15 @@ int flight_start(struct flight *f, struct jobs *j, struct err *e)
 	free(f->why_not);
 	f->why_not = NULL;
 	r = start(f, j, e);
+	if (r >= 0)
+		latency_start(&f->latency);
 	f->since = f->part;
 	return r;
 }
 
 void flight_stop(struct flight *f, struct jobs *j)
 {
+	latency_stop(&f->latency);
 	if (f->child.pid <= 0)
 		return;
 	child_kill(&f->child);
@@ -88,7 +92,7 @@ static void change_file(struct flight *f, struct jobs *j)
 
 static bool is_over_budget(struct flight *f, const struct jobs *j, double seconds)
 {
-	u64 cpu = child_cpu(&f->child);
+	u64 cpu = child_cpu(&f->child) + latency_cpu(&f->latency);
 	double percent = 0;
 
 	if (f->cpu_last && cpu > f->cpu_last)

@@ -2,15 +2,18 @@
 /*
  * The past as stacks: a recorder that runs while a page with the right to record is open, and
  * writes into the folder of the jobs. A file that still grows can be read up to its last second;
- * when it is large another one takes over, and the one before it stays for a while.
+ * when it is large another one takes over, and the one before it stays for a while. Beside
+ * it latencies of disks are counted.
  */
 #ifndef WEB_FLIGHT_H
 #define WEB_FLIGHT_H
 
 #include "web/job.h"
+#include "web/latency.h"
 
 struct flight {
 	struct child child;
+	struct latency latency;
 	u64 since;    /* mono, ns: what is older is not there */
 	u64 part;     /* mono, ns: begin of the file that grows */
 	u64 cpu_last; /* for its budget */

@@ -4,6 +4,7 @@
 #include "view/openmetrics.h"
 #include "web/exports.h"
 #include "web/history.h"
+#include "web/latency.h"
 #include "web/listen.h"
 #include "web/message.h"
 #include "web/peer.h"
@@ -686,4 +687,31 @@ TEST(exports_add_documents_up)
 	CHECK(!strstr(buf_str(&out), "average"));
 	CHECK(strstr(buf_str(&out), "fathom_tool_some_tool_events_total 1\n"));
 	exports_release(&x);
+}
+
+TEST(latencies_are_those_of_the_last_frame)
+{
+	static const char one[] =
+		"{\"schema\":1,\"latency\":[{\"label\":null,\"unit\":\"ns\",\"buckets\":[{\"min\":"
+		"98304,"
+		"\"max\":114687,\"count\":2},{\"min\":114688,\"max\":131071,\"count\":1},"
+		"{\"min\":262144,\"max\":327679,\"count\":7}]}]}";
+	struct export_tool t = { .name = "biolatency", .child = CHILD_INIT, .pipe = -1 };
+	_cleanup_buf_ struct buf out = BUF_INIT;
+	struct latency l = { 0 };
+	struct json j;
+
+	vec_push(&l.tools.tools, t);
+	json_init(&j, &out, false);
+	json_array(&j);
+	latency_frame(&l, &j);
+	exports_take(&l.tools.tools.items[0], one, strlen(one));
+	latency_frame(&l, &j);
+	latency_frame(&l, &j);
+	exports_take(&l.tools.tools.items[0], one, strlen(one));
+	latency_frame(&l, &j);
+	json_end(&j);
+	CHECK(streq(buf_str(&out), "[{},{\"131072\":3,\"524288\":7},{},"
+				   "{\"131072\":3,\"524288\":7}]"));
+	latency_stop(&l);
 }

@@ -20,6 +20,8 @@ export class Chart {
 		this.root = el("section", { class: "card", id: `chart-${info.id}${app.number ? "-" + app.number : ""}`, "aria-label": info.title },
 			el("h3", {}, this.title, el("span", { class: "unit", text: unitName(info.unit) })),
 			this.canvas, this.legend);
+		/* rows are times then, and figures counts */
+		this.times = info.strip && info.unit === "ns";
 		this.names = [];
 		this.colors = new Map();
 		this.largest = 0;
@@ -31,6 +33,14 @@ export class Chart {
 		this.titleText = this.info.title + (name ? ` (${name})` : "");
 		this.title.textContent = this.titleText;
 		this.root.setAttribute("aria-label", this.titleText);
+	}
+
+	get figureUnit() {
+		return this.times ? "count" : this.info.unit;
+	}
+
+	nameText(name) {
+		return this.times ? "< " + fmtScale("ns", Number(name)) : name;
 	}
 
 	/* The values of a frame by name. */
@@ -141,7 +151,13 @@ export class Chart {
 	draw() {
 		const { canvas, app } = this,
 			ratio = devicePixelRatio || 1,
-			width = canvas.clientWidth, height = canvas.clientHeight;
+			[low, high] = app.frames.range(app.axis.from, app.axis.to),
+			frames = app.frames.all.slice(low, high);
+
+		this.names = this.namesOf(frames);
+		/* nothing is known where nothing may be attached */
+		if (this.times) this.root.hidden = !this.names.length;
+		const width = canvas.clientWidth, height = canvas.clientHeight;
 
 		if (!width || !height) return;
 		if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -153,10 +169,7 @@ export class Chart {
 		g.setTransform(ratio, 0, 0, ratio, 0, 0);
 		g.clearRect(0, 0, width, height);
 		const box = { x: LEFT, y: TOP, w: width - LEFT, h: height - TOP - BOTTOM };
-		const [low, high] = app.frames.range(app.axis.from, app.axis.to),
-			frames = app.frames.all.slice(low, high);
 
-		this.names = this.namesOf(frames);
 		if (!this.info.strip) this.chooseColors();
 		this.x = (t) => box.x + ((t - app.axis.from) / (app.axis.span * 1000)) * box.w;
 		this.drawTimes(g, box, height);
@@ -196,8 +209,17 @@ export class Chart {
 			for (const [name, v] of Object.entries(this.values(frame))) sums.set(name, (sums.get(name) || 0) + (v || 0));
 		const names = [...sums.keys()];
 
+		if (this.times) return this.rowsBetween(names);
 		if (this.info.strip) return names.slice(0, 64);
 		return names.sort((a, b) => sums.get(b) - sums.get(a)).slice(0, LEGEND_MOST);
+	}
+
+	/* Every power of two from the shortest to the longest, longest first. */
+	rowsBetween(names) {
+		const values = names.map(Number).filter((v) => v > 0), rows = [];
+
+		for (let v = Math.max(...values); rows.length < 64 && v >= Math.min(...values); v /= 2) rows.push(String(v));
+		return rows;
 	}
 
 	drawTimes(g, box, height) {
@@ -292,19 +314,25 @@ export class Chart {
 		g.lineWidth = 1;
 	}
 
+	/* Counts of requests differ by orders of magnitude. */
+	heatOf(v) {
+		const most = this.info.most || this.largest || 1;
+
+		return heat(this.times ? Math.log1p(v) / Math.log1p(most) : v / most);
+	}
+
 	drawStrips(g, box, frames) {
-		const height = box.h / Math.max(1, this.names.length),
-			most = this.info.most || 100;
+		const height = box.h / Math.max(1, this.names.length);
 
 		this.names.forEach((name, row) => {
 			for (let i = 0; i < frames.length; i++) {
 				const v = this.values(frames[i])[name];
 
-				if (v === null || v === undefined) continue;
+				if (v === null || v === undefined || (this.times && !v)) continue;
 				const from = frames[i - 1] && frames[i].t - frames[i - 1].t <= GAP ? frames[i - 1].t : frames[i].t - 1000,
 					x = this.x(from);
 
-				g.fillStyle = heat(v / most);
+				g.fillStyle = this.heatOf(v);
 				g.fillRect(x, box.y + row * height, this.x(frames[i].t) - x + 0.5, Math.max(1, height - 1));
 			}
 		});
@@ -312,8 +340,10 @@ export class Chart {
 		g.save();
 		g.textAlign = "right";
 		g.fillStyle = this.app.colors.quiet;
-		if (height >= 9)
-			this.names.forEach((name, row) => g.fillText(name.slice(0, 8), box.x - 4, box.y + (row + 0.5) * height + 3));
+		const step = this.times ? Math.ceil(9 / height) : 1;
+
+		if (height * step >= 9)
+			this.names.forEach((name, row) => row % step === 0 && g.fillText(this.nameText(name).replace("< ", "").slice(0, 8), box.x - 4, box.y + (row + 0.5) * height + 3));
 	}
 
 	drawMarks(g, box) {
@@ -342,7 +372,7 @@ export class Chart {
 		const { app, info } = this,
 			frame = app.axis.cursor === null ? app.frames.at(app.axis.to) : app.frames.at(app.axis.cursor),
 			row = frame ? this.values(frame) : {},
-			names = this.names.slice(0, LEGEND_MOST),
+			names = this.legendNames(row),
 			key = names.join("\n");
 
 		if (this.legendKey !== key) {
@@ -352,16 +382,23 @@ export class Chart {
 		names.forEach((name, i) => {
 			const item = this.legend.children[i];
 
-			item.lastChild.textContent = fmtFigure(info.unit, row[name]);
-			item.firstChild.style.background = info.strip ? heat((row[name] || 0) / (info.most || 100)) : this.colors.get(name);
+			item.lastChild.textContent = fmtFigure(this.figureUnit, row[name]);
+			item.firstChild.style.background = info.strip ? this.heatOf(row[name] || 0) : this.colors.get(name);
 		});
-		const said = names.map((n) => n + " " + fmtFigure(info.unit, row[n])).join(", ");
+		const said = names.map((n) => this.nameText(n) + " " + fmtFigure(this.figureUnit, row[n])).join(", ");
 
 		this.canvas.setAttribute("aria-label", this.titleText + (frame ? " at " + fmtTime(frame.t) + ": " + said : ": no data"));
 	}
 
+	/* Of times those in which there was something, if that is not all of them. */
+	legendNames(row) {
+		const names = this.times ? this.names.filter((n) => row[n]) : this.names;
+
+		return names.slice(0, LEGEND_MOST);
+	}
+
 	legendItem(name, i) {
-		const item = el("span", {}, el("i"), document.createTextNode(name), el("b"));
+		const item = el("span", {}, el("i"), document.createTextNode(this.nameText(name)), el("b"));
 
 		item.addEventListener("pointerenter", () => this.app.explain(item, this.info, this.info.each ? 0 : i));
 		item.addEventListener("pointerleave", () => this.app.explain(null));
