@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 
 static bool has_word(const char *list, const char *word)
 {
@@ -363,12 +364,23 @@ static void fill_standard_fds(void)
 			return;
 }
 
+/* The kernel names a process that we start from /proc/self/exe after that link. */
+static void name_process(void)
+{
+	char name[16] = "";
+
+	if (prctl(PR_GET_NAME, name) == 0 && streq(name, "exe"))
+		(void)prctl(PR_SET_NAME, "fathom");
+}
+
 int cli_main(const struct command *const *commands, size_t n_commands, int argc, char **argv)
 {
 	_cleanup_free_ char **words = xcalloc((size_t)MAX(argc, 1) + 1, sizeof(*words));
 	struct context ctx = { .commands = commands, .n_commands = n_commands, .out = stdout };
 	const struct command *peer = find_peer(&ctx, argv[0]);
 	int status;
+
+	name_process();
 
 	fill_standard_fds();
 	stop_ignore_pipe();

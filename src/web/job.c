@@ -499,6 +499,15 @@ static void end_drawing(struct jobs *j, size_t i)
 	free(d.file);
 }
 
+static void nothing_past(struct job *job)
+{
+	free(job->error);
+	free(job->hint);
+	job->error = xstrdup("no stack of that time and target was recorded");
+	job->hint = xstrdup("the recorder of the past begins with the page, and is late where the "
+			    "machine has no CPU to spare: try again, or a longer span");
+}
+
 static void end_step(struct jobs *j, struct job *job)
 {
 	int status = child_reap(&job->child, &job->cpu);
@@ -509,6 +518,8 @@ static void end_step(struct jobs *j, struct job *job)
 	       (!WEXITSTATUS(status) || job->stopped ||
 		(WEXITSTATUS(status) == CHILD_NOTHING && is_there(j, job, FORM_JSON)));
 	job->picture = job->q.ask == ASK_TOOL && is_there(j, job, FORM_HTML);
+	if (!good && job->q.from && WIFEXITED(status) && WEXITSTATUS(status) == CHILD_NOTHING)
+		nothing_past(job);
 	if (!good) {
 		_cleanup_free_ char *end = child_end_text(status);
 

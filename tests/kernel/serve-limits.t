@@ -47,6 +47,40 @@ else
 	skip "no tmpfs can be mounted here: $(cat mount.err)"
 fi
 
+# --- who is there to record for ------------------------------------------------------------------
+spawn "$FATHOM" serve -q --role view --share profile >address 2>serve.err
+server=$spawned
+wait_until grep -q '(profile)' address
+watch() { # ROLE: sets watches
+	local url
+	: >"$1.stream"
+	url=$(sed -n "s/  ($1)\$//p" address)
+	spawn curl -sN -o "$1.stream" -H "Authorization: Bearer ${url#*token=}" "${url%%#*}api/v1/stream"
+	watches=$spawned
+}
+has_frames() { [ "$(grep -c '^data: .*"c":' "$1.stream")" -ge "$2" ]; }
+recorders() { pgrep -P "$server" -x fathom | wc -l; }
+are_recorders() { [ "$(recorders)" = "$1" ]; }
+watch view
+wait_until has_frames view 3
+is 'for a page that may only look nothing is attached' "$(recorders)" 0
+watch profile
+wait_until are_recorders 2
+is 'for one that may record, the recorder of the past and latencies of disks' "$(recorders)" 2
+wait_until has_frames profile 3
+has_latency() { grep -q '"c":.*{"[0-9]*":[0-9.]*[,}]' view.stream; }
+write() { dd if=/dev/zero of="$TMP/written" bs=4k count=16 oflag=direct conv=fsync 2>/dev/null; has_latency; }
+if dd if=/dev/zero of="$TMP/written" bs=4k count=1 oflag=direct 2>/dev/null; then
+	ok 'whose figures are in the frames' wait_until write
+else
+	skip 'no direct writes here'
+fi
+kill "$watches"
+WAIT_SECONDS=90
+ok 'a minute after it has left nothing is attached again' wait_until are_recorders 0
+WAIT_SECONDS=30
+kill -INT "$server"
+
 # --- ten thousand connections ------------------------------------------------------------------
 spawn "$FATHOM" serve -q --unix "$TMP/socket" >address 2>serve.err
 server=$spawned
