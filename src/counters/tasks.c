@@ -62,6 +62,7 @@ static void next_interval(struct tasks *t)
 		task->old = true;
 		i++;
 	}
+	tasks_fit(&t->list);
 	t->lost_before = t->lost;
 	t->lost_exec_before = t->lost_exec;
 	t->no_room_before = t->no_room;
@@ -156,6 +157,7 @@ void task_rows_copy(struct task_rows *to, const struct task_rows *from)
 		memcpy(to->rows.items, from->rows.items,
 		       from->rows.len * sizeof(*from->rows.items));
 	to->rows.len = from->rows.len;
+	tasks_fit(&to->rows);
 	to->orphans_exec = from->orphans_exec;
 	to->lost_exec = from->lost_exec;
 	to->lost = from->lost;

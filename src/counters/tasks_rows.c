@@ -266,6 +266,7 @@ void tasks_make_rows(const struct tasks *t, struct task_rows *ret)
 	if (t->fd < 0 && t->sweeps > 1)
 		add_children(&m);
 	divide(&m);
+	tasks_fit(&ret->rows);
 	map_release(&m.rows);
 	map_release(&m.parents);
 	vec_release(&m.ticks);

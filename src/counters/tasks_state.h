@@ -6,6 +6,18 @@
 #include "base/map.h"
 #include "counters/tasks.h"
 
+enum { TASKS_ROOM = 1024 };
+
+/* A vector of tasks keeps no room of a peak that is over. */
+#define tasks_fit(v)                                                                         \
+	do {                                                                                 \
+		size_t fit_n_ = (v)->len + TASKS_ROOM;                                       \
+		if ((v)->cap > 4 * fit_n_) {                                                 \
+			(v)->items = xreallocarray((v)->items, fit_n_, sizeof(*(v)->items)); \
+			(v)->cap = fit_n_;                                                   \
+		}                                                                            \
+	} while (0)
+
 enum { TASKS_MOST = 1 << 22 };
 
 struct task {
