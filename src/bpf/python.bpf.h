@@ -21,13 +21,15 @@ struct {
 } unwind_pythons SEC(".maps");
 
 /*
- * The state of a thread, found once. Whether it still is that thread's is checked each time: what
- * was freed may look like it still.
+ * The state of a thread, found once. Whether it still is that thread's is checked each time, and
+ * that it is in the list of states: what was freed keeps its content, and a thread that calls into
+ * Python again has another state then.
  */
 struct python_seen {
 	u64 mm;
 	u64 thread;
 	u64 state;
+	u64 interpreter;
 	u32 python;
 	u32 tid; /* the next thread on the same stack has a state of its own */
 };
@@ -212,6 +214,16 @@ static __always_inline struct python_seen *python_seen_of(struct python_walk *w)
 	return seen ? &seen->thread[at & (UNWIND_PYTHON_LINE - 1)] : 0;
 }
 
+/* What comes before it leads to it. */
+static __always_inline bool python_is_listed(const struct python_seen *s,
+					     const struct unwind_python *l)
+{
+	u64 before = python_read(s->state + l->thread_prev);
+
+	return python_read(before ? before + l->thread_next
+				  : s->interpreter + l->interpreter_threads) == s->state;
+}
+
 /* True when w->state and w->python are what they were before. */
 static __always_inline bool python_known(struct python_walk *w)
 {
@@ -224,7 +236,8 @@ static __always_inline bool python_known(struct python_walk *w)
 		return false;
 	python = seen->python;
 	l = bpf_map_lookup_elem(&unwind_pythons, &python);
-	if (!l || python_read(seen->state + l->thread_id) != w->thread)
+	if (!l || python_read(seen->state + l->thread_id) != w->thread ||
+	    !python_is_listed(seen, l))
 		return false;
 	w->state = seen->state;
 	w->python = python;
@@ -244,6 +257,7 @@ static __always_inline bool python_find(struct python_walk *w, u64 runtime, u32 
 		seen->mm = w->mm;
 		seen->thread = w->thread;
 		seen->state = w->state;
+		seen->interpreter = w->interpreter;
 		seen->python = python;
 		seen->tid = (u32)bpf_get_current_pid_tgid();
 	}

@@ -64,6 +64,7 @@ struct unwind_python {
 	__u32 runtime_interpreters;
 	__u32 interpreter_next;
 	__u32 interpreter_threads;
+	__u32 thread_prev;
 	__u32 thread_next;
 	__u32 thread_id; /* the value of pthread_self() */
 	__u32 thread_frame;
@@ -77,7 +78,8 @@ struct unwind_python {
 	__u32 has_shims;
 	__u32 code_instrs; /* first instruction, in the code object */
 	__u32 code_name;   /* what it is called: tells it from one that had its address before */
+	__u32 pad;
 };
-_Static_assert(sizeof(struct unwind_python) == 72, "shared with BPF");
+_Static_assert(sizeof(struct unwind_python) == 80, "shared with BPF");
 
 #endif

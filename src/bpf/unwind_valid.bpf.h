@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The one key by which all that is remembered of a process is valid: which memory it has, a
- *sequence that the kernel moves on when mappings change, and the state of our tables. All three are
- * compared as they are, not as a hash.
+ * sequence that the kernel moves on when mappings change, and the state of our tables. All three
+ * are compared as they are, not as a hash.
  *
  * The memory: x86 gives each mm_struct a number that is never used again. The sequence:
  *
- *	mm_lock_seq	(from 6.4 on) is raised with each write lock of the mappings. From 6.13 on
- *it is odd while the lock is held; then nothing is looked up.
- *	tlb_gen		(before that) is raised whenever a page that was mapped is unmapped, moved
- *or protected. Code that was executed is mapped, so it cannot be replaced without.
+ * mm_lock_seq (from 6.4 on) is raised with each write lock of the mappings. From 6.13 on it is odd
+ * while the lock is held; then nothing is looked up.
+ * tlb_gen (before that) is raised whenever a page that was mapped is unmapped, moved or protected.
+ * Code that was executed is mapped, so it cannot be replaced without.
  *
  * A kernel that has neither gives no key, and nothing is remembered there.
  */

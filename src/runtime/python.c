@@ -8,6 +8,7 @@ static const struct python_build build_311 = {
 	.frames = { .runtime_interpreters = 40,
 		    .interpreter_next = 0,
 		    .interpreter_threads = 16,
+		    .thread_prev = 0,
 		    .thread_next = 8,
 		    .thread_id = 152,
 		    .thread_frame = 56,
@@ -35,6 +36,7 @@ static const struct python_build build_312 = {
 	.frames = { .runtime_interpreters = 40,
 		    .interpreter_next = 0,
 		    .interpreter_threads = 72,
+		    .thread_prev = 0,
 		    .thread_next = 8,
 		    .thread_id = 136,
 		    .thread_frame = 56,
@@ -82,11 +84,11 @@ enum { OFFSET_MAX = 4096, BIG_OFFSET_MAX = 16 << 20 };
 
 static bool offsets_usable(const struct debug_offsets *o)
 {
-	const u64 small[] = { o->thread_next,   o->thread_frame, o->thread_id,   o->frame_previous,
-			      o->frame_code,    o->frame_instr,  o->frame_owner, o->code_file,
-			      o->code_qualname, o->code_lines,   o->code_line,   o->code_instrs,
-			      o->bytes_size,    o->bytes_data,   o->text_state,  o->text_size,
-			      o->text_ascii };
+	const u64 small[] = { o->thread_prev,    o->thread_next,   o->thread_frame, o->thread_id,
+			      o->frame_previous, o->frame_code,    o->frame_instr,  o->frame_owner,
+			      o->code_file,      o->code_qualname, o->code_lines,   o->code_line,
+			      o->code_instrs,    o->bytes_size,    o->bytes_data,   o->text_state,
+			      o->text_size,      o->text_ascii };
 
 	for (size_t i = 0; i < ARRAY_SIZE(small); i++) {
 		if (small[i] > OFFSET_MAX)
@@ -109,6 +111,7 @@ static int build_from_offsets(const struct elf *elf, u64 runtime, struct python_
 		.runtime_interpreters = (u32)o.runtime_interpreters,
 		.interpreter_next = (u32)o.interpreter_next,
 		.interpreter_threads = (u32)o.interpreter_threads,
+		.thread_prev = (u32)o.thread_prev,
 		.thread_next = (u32)o.thread_next,
 		.thread_id = (u32)o.thread_id,
 		.thread_frame = (u32)o.thread_frame,

@@ -239,6 +239,54 @@ for ahead in 100000 -$((${up%.*} / 2)); do
 	rm -f /tmp/jit-"$(sed -n 's/^pid=//p' record.log)".dump
 done
 
+# A thread of C that calls into Python has a new state each time, and the old one's memory keeps its
+# content: C libraries free what they got without clearing it.
+cat >calls.c <<'END_C'
+#include <pthread.h>
+typedef void (*callback)(int);
+struct job { callback a, b; int n; };
+static void *run(void *p)
+{
+	struct job *j = p;
+
+	for (int i = 0; i < j->n; i++) {
+		j->a(i);
+		j->b(i);
+	}
+	return 0;
+}
+void calls(callback a, callback b, int n)
+{
+	struct job j = { a, b, n };
+	pthread_t t;
+
+	if (!pthread_create(&t, 0, run, &j))
+		pthread_join(t, 0);
+}
+END_C
+gcc -O1 -shared -fPIC -o calls.so calls.c || exit 1
+cat >calls.py <<'END_PY'
+import ctypes, sys, time
+lib = ctypes.CDLL("./calls.so")
+KIND = ctypes.CFUNCTYPE(None, ctypes.c_int)
+def py_a(i):
+    time.sleep(0.0005)
+def py_b(i):
+    time.sleep(0.0005)
+a, b = KIND(py_a), KIND(py_b)
+lib.calls(a, b, int(sys.argv[1]))
+END_PY
+if /usr/bin/python3 -c 'import sys, ctypes; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+	watch /usr/bin/python3 calls.py 200
+	for how in live recorded; do
+		read -r in_a in_b <<<"$(counts $how.json py_a py_b | sed 's/.*=//' | paste -sd' ')"
+		ok "a thread of C that calls into Python, $how: under what it called ($in_a and $in_b of 200)" \
+			[ "$in_a" -le 200 -a "$in_b" -le 200 -a $((in_a + in_b)) -ge 390 ]
+	done
+else
+	skip "Python before 3.11 has no frames that we read" 2
+fi
+
 # Code objects that are freed, and others made where they were. What cannot be read in time has no
 # name; none may have the other's.
 cat >reuse.py <<'END_PY'
