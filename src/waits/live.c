@@ -457,7 +457,7 @@ void waits_live_health(const struct waits_live *l, struct result *ret)
 	result_loss(ret, "rescues_lost", "stacks cut because a table came too late",
 		    s.rescues_lost);
 	result_loss(ret, "misrecognised", HEALTH_MISRECOGNISED, s.misrecognised);
-	result_loss(ret, "code_reused", HEALTH_CODE_REUSED, symbols_several(l->names.symbols));
+	result_loss(ret, "code_reused", HEALTH_CODE_REUSED, waits_names_several(&l->names));
 	result_loss(ret, "clock_backward", "waits left out that ended before they began",
 		    s.counts[OFFCPU_COUNT_BACKWARD]);
 	result_loss(ret, "no_memory", "threads left out because the kernel had no memory",

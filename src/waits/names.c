@@ -163,12 +163,19 @@ static u64 own_memory(void)
 	return pages * (u64)sysconf(_SC_PAGESIZE);
 }
 
+u64 waits_names_several(const struct waits_names *n)
+{
+	return n->several + symbols_several(n->symbols);
+}
+
 void waits_names_restart(struct waits_names *n)
 {
 	struct waits_names old = *n;
+	const u64 several = waits_names_several(n);
 
 	waits_names_release(&old);
 	waits_names_open(n, old.profile, old.engine);
+	n->several = several;
 	n->python = old.python;
 	n->dropped = old.dropped;
 	n->renewed = known_files(n);

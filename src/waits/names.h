@@ -23,8 +23,9 @@ struct waits_names {
 	u64 memory;                        /* of this process after that; 0: not read yet */
 	const struct python_names *python; /* functions of Python by address; NULL: as mapped */
 	struct map learned;                /* pid -> how often it was asked what it has mapped */
-	u64 next_rest;
-	u64 dropped; /* stacks without room in the profile */
+	u64 next_rest;                     /* when unused names are given back again */
+	u64 dropped;                       /* stacks without room in the profile */
+	u64 several; /* addresses with several names, of symbols that were given up */
 };
 
 /*
@@ -36,6 +37,8 @@ void waits_names_open(struct waits_names *n, struct profile *profile,
 void waits_names_release(struct waits_names *n);
 /* Gives up all that was read for names, if it has become much; names that were given stay good. */
 void waits_names_renew(struct waits_names *n);
+/* How many addresses have the names of several functions. */
+u64 waits_names_several(const struct waits_names *n);
 /* The profile was emptied. */
 void waits_names_restart(struct waits_names *n);
 /* Asks what all running processes have mapped. */
