@@ -354,6 +354,7 @@ static void *thread_main(void *arg)
 		build_tables(r);
 	}
 	__atomic_store_n(&k->ready, true, __ATOMIC_RELEASE);
+	recorder_hurry(r);
 	read_rings(r);
 	return NULL;
 }

@@ -2,12 +2,14 @@
 #include "recorder/state.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/stop.h"
 
 #define PREBUILD_AFTER_NS (10 * NSEC_PER_SEC)
 #define DELAY_STEP_NS     (20 * NSEC_PER_MSEC)
+enum { HURRY_NICE = -20 };
 
 void recorder_new(struct recorder **ret, const struct recorder_opts *opts)
 {
@@ -301,6 +303,19 @@ static int start(struct recorder *r, struct err *e)
 	return rc;
 }
 
+/*
+ * What the kernel has for us overflows after a few seconds: where dozens of threads want a CPU all
+ * the time, the calling thread would not get there in time. The rest of the recorder can wait.
+ */
+int recorder_hurry(const struct recorder *r)
+{
+	const int nice = getpriority(PRIO_PROCESS, 0);
+
+	if (target_is_whole(r->o.target) || r->o.waits)
+		(void)setpriority(PRIO_PROCESS, 0, HURRY_NICE);
+	return nice;
+}
+
 int recorder_run(struct recorder *r, u64 duration, struct err *e)
 {
 	struct session_sinks sinks = { .records = recorder_sweep_records,
@@ -308,13 +323,14 @@ int recorder_run(struct recorder *r, u64 duration, struct err *e)
 				       .reopened = recorder_reopened,
 				       .ctx = r,
 				       .wake_fd = r->o.control ? &r->o.control->fd : NULL };
-	int rc;
+	int rc, nice;
 
 	r->e = e;
 	r->holds = recorder_sweep_has_copies(r);
 	rc = start(r, e);
 	if (rc >= 0 && r->stacks == RECORDER_STACKS_KERNEL && target_is_whole(r->o.target))
 		recorder_prebuild_start(&r->prebuild, PREBUILD_AFTER_NS);
+	nice = recorder_hurry(r);
 	if (rc >= 0)
 		rc = session_run(r->session, duration ? r->begin + duration : 0, &sinks, e);
 	session_disable(r->session);
@@ -327,6 +343,7 @@ int recorder_run(struct recorder *r, u64 duration, struct err *e)
 	sinks.round = on_round;
 	if (rc >= 0)
 		rc = session_drain(r->session, &sinks, e);
+	(void)setpriority(PRIO_PROCESS, 0, nice);
 	r->wall = clock_mono_ns() - r->begin;
 	return rc;
 }

@@ -128,6 +128,9 @@ int recorder_file_catch_up(struct recorder *r, struct err *e);
 void recorder_reopened(void *recorder, size_t index, int fd);
 /* Tables and reading; loading, too, if it is late. */
 void recorder_kernel_start_thread(struct recorder *r);
+/* From now on the calling thread goes first, where that is allowed and needed; its priority before.
+ */
+int recorder_hurry(const struct recorder *r);
 void recorder_kernel_wait_ready(struct recorder *r);
 /* Reads what there is, and moves it to the file; @turn: what comes later goes to another one. */
 int recorder_kernel_collect(struct recorder *r, bool turn, struct err *e);
