@@ -720,6 +720,15 @@ for (const part of [
 
 		check(`at ${width} pixels no action and no fact is cut`, cut, [0, 0]);
 	}
+	await page.setViewportSize({ width: 375, height: 700 });
+	const fits = () => page.evaluate(() => [
+		document.querySelector('main .stage').getBoundingClientRect().height > 200,
+		document.documentElement.scrollWidth <= innerWidth,
+		document.body.scrollHeight > innerHeight && getComputedStyle(document.body).overflowY === 'auto',
+	]);
+	// the canvases follow the window a moment later
+	for (let i = 0; i < 200 && (await fits()).includes(false); i++) await page.waitForTimeout(50);
+	check('on a phone the picture has room, and the page scrolls to it', await fits(), [true, true, true]);
 	await page.close();
 }
 

@@ -15,6 +15,7 @@ const WORDS = [
 	"blocked (uninterruptible: disk)",
 	"stopped or other",
 ];
+const SHORT = ["runs", "ready", "sleeps", "disk", "stopped"];
 export const STRIDE = 5; /* begin, length, CPU, task, what it does */
 export const WAKE_STRIDE = 4; /* time, CPU, waker, wakee */
 
@@ -92,6 +93,13 @@ export class Data {
 	}
 	does(i) {
 		return this.stretches[i * STRIDE + 4];
+	}
+	/* What a stretch is, in one word. */
+	shortWords(i) {
+		const does = this.does(i);
+
+		if (does === DOES.RUNS) return "CPU " + this.cpu(i);
+		return does < DOES.KINDS ? SHORT[does] : this.kinds[does - DOES.KINDS].name;
 	}
 	/* Of [from, to): ns of all that a task did, by what it is. */
 	didIn(task, from, to) {

@@ -15,11 +15,11 @@ const KEYS = [
 	["wheel, + −, w s", "zoom"],
 	["drag, ← →, a d", "move"],
 	["shift-drag", "select a span of time"],
-	["click", "choose a task: its wake-ups, all others pale"],
+	["click", "choose a stretch and its task: who ended it, its wake-ups, all others pale"],
 	["shift-wheel, ↑ ↓", "scroll"],
 	["/", "search tasks (a regular expression)"],
 	["Enter", "in the search: next match"],
-	["z", "zoom to the selection"],
+	["z", "zoom to the selection, or to the stretch that was clicked"],
 	["0, double click", "show everything"],
 	["Esc", "close, forget search, selection, choice"],
 	["t", "light or dark"],
@@ -29,6 +29,7 @@ class TimeLine {
 	constructor(data, root) {
 		this.data = data;
 		this.root = root;
+		this.stretch = -1; /* that was clicked */
 		this.build();
 		this.picture = new Picture(data, this.canvas);
 		this.dark = matchMedia("(prefers-color-scheme: dark)").matches;
@@ -172,7 +173,7 @@ class TimeLine {
 			this.help.hidden = true;
 			return;
 		}
-		this.picture.chosen = -1;
+		this.picture.chosen = this.stretch = -1;
 		this.picture.selection = null;
 		this.search.value = "";
 		this.find("");
@@ -226,9 +227,11 @@ class TimeLine {
 			if (found.mark.end > found.mark.begin) this.select(found.mark.begin, found.mark.end);
 			return;
 		}
-		const task = found && found.task >= 0 ? found.task : -1;
+		const task = found && found.task >= 0 ? found.task : -1,
+			same = task === this.picture.chosen && this.stretch === (found?.stretch ?? -1);
 
-		this.picture.chosen = task === this.picture.chosen ? -1 : task;
+		this.picture.chosen = same ? -1 : task;
+		this.stretch = same ? -1 : (found?.stretch ?? -1);
 		this.showPicked();
 		this.draw();
 	}
@@ -237,10 +240,44 @@ class TimeLine {
 		this.showPicked();
 		this.draw();
 	}
+	/* To the selected span, or to the stretch that was clicked. */
 	zoomToSelection() {
-		const { selection } = this.picture;
+		const { selection } = this.picture,
+			{ data, stretch } = this;
 
 		if (selection) this.picture.show(selection[0], selection[1] - selection[0]);
+		else if (stretch >= 0) this.picture.show(data.begin(stretch) - data.span(stretch), 3 * data.span(stretch));
+	}
+	/* The task that ended a wait is chosen where it did that. */
+	goToWaker(task, at) {
+		const row = this.data.rows.indexOf(task),
+			list = this.data.ofTask[task];
+
+		this.picture.chosen = task;
+		this.stretch = list.find((i) => this.data.begin(i) <= at && at <= this.data.end(i)) ?? -1;
+		if (row >= 0) this.picture.reveal(row);
+		this.showPicked();
+		this.draw();
+	}
+	/* The stretch that was clicked: what, for how long, who ended it. */
+	stretchParts() {
+		const { data, stretch } = this,
+			parts = [
+				el("b", { text: data.words[data.does(stretch)] + " " + fmtNs(data.span(stretch)) }),
+				el("span", { class: "quiet", text: "from +" + fmtNs(data.begin(stretch)) + ", CPU " + data.cpu(stretch) }),
+			],
+			waker = this.wakeOf(stretch);
+
+		if (waker)
+			parts.push(
+				el("button", {
+					id: "waker",
+					text: "woken by " + data.tasks[waker.waker].name,
+					title: "go to it",
+					onclick: () => this.goToWaker(waker.waker, waker.time),
+				})
+			);
+		return parts;
 	}
 	/* The command that draws a span, and a thread, as a flame graph. */
 	command() {
@@ -267,6 +304,7 @@ class TimeLine {
 			const t = this.data.tasks[chosen];
 
 			parts.push(el("b", { text: t.name }));
+			if (this.stretch >= 0) parts.push(...this.stretchParts(), el("span", { class: "quiet", text: "in all:" }));
 			const did = selection ? this.data.didIn(chosen, ...selection) : t.time;
 
 			did.forEach(
@@ -350,14 +388,14 @@ class TimeLine {
 			];
 		return cpu !== undefined ? ["CPU " + cpu, ["does", "nothing: idle"]] : null;
 	}
-	/* The waker, at the end of the sleep, or where the wish for a CPU begins. */
-	wakerOf(stretch) {
+	/* The wake-up at the end of the sleep, or where the wish for a CPU begins. */
+	wakeOf(stretch) {
 		const { data, picture } = this,
 			at = data.does(stretch) === DOES.WAITS ? data.begin(stretch) : data.end(stretch),
 			n = data.wakes.length / WAKE_STRIDE,
 			task = data.task(stretch);
 
-		if (data.does(stretch) === DOES.RUNS) return [];
+		if (data.does(stretch) === DOES.RUNS) return null;
 		for (
 			let k = firstIndex(0, n, (j) => data.wakes[j * WAKE_STRIDE] >= at);
 			k < n && data.wakes[k * WAKE_STRIDE] === at;
@@ -365,9 +403,14 @@ class TimeLine {
 		) {
 			const w = picture.wake(k);
 
-			if (w.wakee === task) return [["woken by", data.tasks[w.waker].name]];
+			if (w.wakee === task) return w;
 		}
-		return [];
+		return null;
+	}
+	wakerOf(stretch) {
+		const w = this.wakeOf(stretch);
+
+		return w ? [["woken by", this.data.tasks[w.waker].name]] : [];
 	}
 	/* --- the rest ---------------------------------------------------------------------- */
 	showLegend() {

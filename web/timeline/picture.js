@@ -8,6 +8,7 @@ import { DOES, WAKE_STRIDE } from "./data.js";
 import { Density } from "./density.js";
 
 const LEFT = 170;
+const LEFT_LEAST = 96; /* in a narrow window */
 const AXIS = 26;
 const LANE = 24; /* who runs on a CPU */
 const QUEUE = 13; /* who wants to */
@@ -43,8 +44,9 @@ const LOOKS = [
 
 /* What a task does -> its band; a thin line for sleeping: what uses or wants a CPU stands out. */
 const BANDS = [0, 0, 2, 1, 3];
-const HEIGHTS = [14, 10, 4, 6, 8];
+const HEIGHTS = [14, 10, 4, 6, 12];
 const BAND_WAIT = 4;
+const NAMED = 34; /* pixels of a stretch that has its words in it */
 const BAND_IDLE = 2;
 
 export class Picture {
@@ -99,8 +101,12 @@ export class Picture {
 		if (this.chosen >= 0) return task !== this.chosen;
 		return !!this.matches && !this.matches[task];
 	}
+	/* Names stand there. */
+	get left() {
+		return Math.round(clamp(this.painter.width * 0.24, LEFT_LEAST, LEFT));
+	}
 	get width() {
-		return Math.max(50, this.painter.width - LEFT - 12);
+		return Math.max(50, this.painter.width - this.left - 12);
 	}
 	/* Below the axis and the marks, which stay visible. */
 	get top() {
@@ -113,10 +119,10 @@ export class Picture {
 		return this.rowsTop + this.data.rows.length * ROW + 8;
 	}
 	x(t) {
-		return LEFT + ((t - this.a) / (this.b - this.a)) * this.width;
+		return this.left + ((t - this.a) / (this.b - this.a)) * this.width;
 	}
 	timeAt(x) {
-		return clamp(this.a + ((x - LEFT) / this.width) * (this.b - this.a), 0, this.data.length);
+		return clamp(this.a + ((x - this.left) / this.width) * (this.b - this.a), 0, this.data.length);
 	}
 	show(from, length) {
 		const n = clamp(length, Math.min(SHORTEST, this.data.length), this.data.length);
@@ -132,6 +138,13 @@ export class Picture {
 	scrollBy(dy) {
 		this.scroll = clamp(this.scroll + dy, 0, Math.max(0, this.height - this.painter.height));
 	}
+	/* Scrolls to a row of tasks. */
+	reveal(row) {
+		const y = this.rowsTop + row * ROW - this.scroll;
+
+		if (y < this.top + ROW || y > this.painter.height - 2 * ROW)
+			this.scrollBy(y - (this.top + this.painter.height) / 2);
+	}
 	/* --- painting ---------------------------------------------------------------------- */
 	draw() {
 		const p = this.painter;
@@ -146,7 +159,7 @@ export class Picture {
 		this.paintWakes(p);
 		p.unclip();
 		this.paintAxis(p);
-		this.data.marks.paint(p, this, AXIS + 2, LEFT);
+		this.data.marks.paint(p, this, AXIS + 2, this.left);
 		this.paintSelection(p);
 	}
 	ticks() {
@@ -168,7 +181,7 @@ export class Picture {
 		p.rect(0, 0, p.width, AXIS - 1, this.background);
 		p.rect(0, AXIS - 1, p.width, 1, this.line);
 		for (const t of out)
-			if (this.x(t) < LEFT + this.width - 30)
+			if (this.x(t) < this.left + this.width - 30)
 				p.text(tickText(t, step), this.x(t) + 3, AXIS / 2, this.quiet, SMALL);
 	}
 	/* Stretches of @list that are visible; they do not overlap. */
@@ -191,20 +204,20 @@ export class Picture {
 			row = new Density(Math.ceil(this.width));
 
 		p.text("CPU " + cpu, 10, y + LANE / 2, this.text, SMALL);
-		p.rect(LEFT, y, this.width, LANE, this.faint);
+		p.rect(this.left, y, this.width, LANE, this.faint);
 		for (const i of this.inSight(data.runsOfCpu[cpu]))
 			row.add(
-				this.x(data.begin(i)) - LEFT,
-				this.x(data.end(i)) - LEFT,
+				this.x(data.begin(i)) - this.left,
+				this.x(data.end(i)) - this.left,
 				channelsOf(this.colorOf(data.task(i)))
 			);
-		row.paint(p, LEFT, y, LANE, this.faint);
+		row.paint(p, this.left, y, LANE, this.faint);
 		for (const i of this.inSight(data.runsOfCpu[cpu])) this.paintName(p, i, y);
 		this.paintQueue(p, cpu, y + LANE);
 	}
 	paintName(p, i, y) {
-		const from = Math.max(this.x(this.data.begin(i)), LEFT),
-			to = Math.min(this.x(this.data.end(i)), LEFT + this.width),
+		const from = Math.max(this.x(this.data.begin(i)), this.left),
+			to = Math.min(this.x(this.data.end(i)), this.left + this.width),
 			{ comm } = this.data.tasks[this.data.task(i)];
 
 		if (to - from >= 40 && p.measure(comm, SMALL) <= to - from - 8 && !this.isDim(this.data.task(i)))
@@ -222,8 +235,8 @@ export class Picture {
 			j < list.length && data.begin(list[j]) < this.b;
 			j++
 		) {
-			const from = Math.max(0, this.x(data.begin(list[j])) - LEFT),
-				to = Math.min(row.length, this.x(data.end(list[j])) - LEFT);
+			const from = Math.max(0, this.x(data.begin(list[j])) - this.left),
+				to = Math.min(row.length, this.x(data.end(list[j])) - this.left);
 
 			for (let x = Math.floor(from); x < to; x++)
 				row[x] += Math.min(to, x + 1) - Math.max(from, x);
@@ -236,7 +249,7 @@ export class Picture {
 			fill = this.states[DOES.WAITS];
 
 		for (let x = 0; x < row.length; x++)
-			if (row[x] > 0) p.rect(LEFT + x, y, 1, Math.max(0.5, (row[x] / most) * QUEUE), fill);
+			if (row[x] > 0) p.rect(this.left + x, y, 1, Math.max(0.5, (row[x] / most) * QUEUE), fill);
 	}
 	taskTop(index) {
 		return this.rowsTop + index * ROW - this.scroll;
@@ -268,7 +281,7 @@ export class Picture {
 
 		if (r % 2 === 0) p.rect(0, y, p.width, ROW, this.faint);
 		p.text(
-			fitText(p, data.tasks[task].name, LEFT - 18),
+			fitText(p, data.tasks[task].name, this.left - 18),
 			10,
 			y + ROW / 2,
 			dim ? this.quiet : this.text,
@@ -276,8 +289,8 @@ export class Picture {
 		);
 		for (const i of this.inSight(data.ofTask[task]))
 			bands[this.bands[data.does(i)]].add(
-				this.x(data.begin(i)) - LEFT,
-				this.x(data.end(i)) - LEFT,
+				this.x(data.begin(i)) - this.left,
+				this.x(data.end(i)) - this.left,
 				channelsOf(
 					dim
 						? shade(this.states[data.does(i)], this.background, 0.1)
@@ -287,7 +300,22 @@ export class Picture {
 		const back = r % 2 === 0 ? this.faint : this.background;
 
 		for (let n = bands.length; n-- > 0; )
-			bands[n].paint(p, LEFT, y + (ROW - HEIGHTS[n]) / 2, HEIGHTS[n], back);
+			bands[n].paint(p, this.left, y + (ROW - HEIGHTS[n]) / 2, HEIGHTS[n], back);
+		if (!dim) for (const i of this.inSight(data.ofTask[task])) this.paintWords(p, i, y);
+	}
+	/* What a task does or waits for, where a stretch has room for it. */
+	paintWords(p, i, y) {
+		const { data } = this,
+			does = data.does(i),
+			from = Math.max(this.x(data.begin(i)), this.left),
+			room = Math.min(this.x(data.end(i)), this.left + this.width) - from - 6;
+
+		if (room < NAMED || HEIGHTS[this.bands[does]] < 10) return;
+		const words = [does === DOES.RUNS ? "runs on CPU " + data.cpu(i) : data.words[does], data.shortWords(i)].find(
+			(text) => p.measure(text, SMALL) <= room
+		);
+
+		if (words) p.text(words, from + 3, y + ROW / 2, inkOn(this.states[does], this.text), SMALL);
 	}
 	/* --- wake-ups ---------------------------------------------------------------------- */
 	wakesInSight() {
@@ -384,8 +412,8 @@ export class Picture {
 	}
 	paintSelection(p) {
 		if (!this.selection) return;
-		const x = Math.max(LEFT, this.x(this.selection[0])),
-			x2 = Math.min(LEFT + this.width, this.x(this.selection[1]));
+		const x = Math.max(this.left, this.x(this.selection[0])),
+			x2 = Math.min(this.left + this.width, this.x(this.selection[1]));
 
 		if (x2 <= x) return;
 		p.rect(x, AXIS, 1, p.height - AXIS, this.accent);
@@ -411,7 +439,7 @@ export class Picture {
 		if (cpu < 0 || cpu >= data.cpus) return null;
 		if (up - this.top - 4 - cpu * (LANE + QUEUE + GAP) >= LANE) {
 			const queue = this.queueOf(cpu),
-				n = x >= LEFT ? queue[Math.floor(x - LEFT)] || 0 : 0;
+				n = x >= this.left ? queue[Math.floor(x - this.left)] || 0 : 0;
 
 			return { cpu, queue: n };
 		}
@@ -420,7 +448,7 @@ export class Picture {
 	hitList(list, x, t, task, cpu) {
 		const { data } = this;
 
-		if (x < LEFT) return { task, cpu };
+		if (x < this.left) return { task, cpu };
 		const j = firstIndex(0, list.length, (k) => data.end(list[k]) > t),
 			found = j < list.length && data.begin(list[j]) <= t ? list[j] : -1;
 
