@@ -23,7 +23,7 @@ size_t latency_fds(const struct latency *l, int *fds, size_t most);
 void latency_read(struct latency *l, int fd);
 /* The chart, as one of charts_describe(). */
 void latency_describe(struct json *j);
-/* {"131072": 5, ...}: requests below so many ns, since the last call. */
+/* {"131072": 5, ...}: requests below that number of ns, since the last call. */
 void latency_frame(struct latency *l, struct json *j);
 
 #endif

@@ -15,7 +15,7 @@ const KEYS = [
 	["wheel, + −, w s", "zoom"],
 	["drag, ← →, a d", "move"],
 	["shift-drag", "select a span of time"],
-	["click", "choose a stretch and its task: who ended it, its wake-ups, all others pale"],
+	["click", "choose a stretch and its task: its waker, its wake-ups, all others pale"],
 	["shift-wheel, ↑ ↓", "scroll"],
 	["/", "search tasks (a regular expression)"],
 	["Enter", "in the search: next match"],
@@ -259,7 +259,7 @@ class TimeLine {
 		this.showPicked();
 		this.draw();
 	}
-	/* The stretch that was clicked: what, for how long, who ended it. */
+	/* The stretch that was clicked: what, for how long, its waker. */
 	stretchParts() {
 		const { data, stretch } = this,
 			parts = [

@@ -176,7 +176,7 @@ void strict_param(struct comp *c, const struct node *n)
 	c->diags.mute = mute;
 }
 
-/* Only structs are told apart. */
+/* Only structs are distinguished. */
 static bool same_target(struct comp *c, const struct type *a, const struct type *b)
 {
 	const struct type *x = type_pointee(&c->types, a), *y = type_pointee(&c->types, b);
