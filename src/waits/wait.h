@@ -24,6 +24,7 @@ struct wait_link {
 	u32 comm;      /* string: thread name, or [timer], [irq] ... */
 	u8 sleep_kind; /* enum thread_state of that sleep */
 	u8 doing;      /* enum wait_doing; see blame.h */
+	u16 zero;      /* no padding: links are compared and hashed as bytes */
 };
 
 /* Waits of one kind. */
