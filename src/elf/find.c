@@ -144,15 +144,30 @@ static int find_in_container(const char *root, const char *name, char ret[PATH_M
 	return r;
 }
 
+/* The length of "/proc/PID/root/" at the start of @name; 0: another path. */
+static size_t container_prefix(const char *name, u32 *ret_pid)
+{
+	static const char proc[] = "/proc/", root[] = "/root/";
+	const char *digits = name + sizeof(proc) - 1;
+	unsigned long pid;
+	char *end;
+
+	if (!starts_with(name, proc) || *digits < '0' || *digits > '9')
+		return 0;
+	pid = strtoul(digits, &end, 10);
+	if (!pid || pid > INT32_MAX || !starts_with(end, root))
+		return 0;
+	*ret_pid = (u32)pid;
+	return (size_t)(end - name) + sizeof(root) - 1;
+}
+
 int elf_find_path(const char *name, u32 pid, char ret[PATH_MAX], struct err *e)
 {
 	_cleanup_arena_ struct arena arena = ARENA_INIT;
 	const char *found = name;
 	char root[64];
-	int n = 0;
+	size_t n = pid ? 0 : container_prefix(name, &pid);
 
-	if (!pid && sscanf(name, "/proc/%u/root/%n", &pid, &n) == 1 && !n)
-		pid = 0;
 	if (pid) {
 		snprintf(root, sizeof(root), "/proc/%u/root", pid);
 		return find_in_container(root, name + n, ret, e);
