@@ -115,6 +115,19 @@ if command -v objdump >/dev/null; then
 	done
 	is 'offsets inside instructions are refused' "$wrong" ''
 fi
+# so they are by address, and what is in no function
+many=$((0x$(nm "$TMP/typed" | sed -n 's/ T many$//p')))
+run "$FATHOM" trace -c "$TMP/typed" -e "uprobe:$TMP/typed:$many { print(arg0); }"
+expect_out '1'
+cut=0
+for i in 1 2 3 4 5 6; do
+	run "$FATHOM" trace --dry-run -e "uprobe:$TMP/typed:$((many + i)) { @ = count(); }"
+	grep -qE 'middle of instruction' <<<"$err" && cut=$((cut + 1))
+done
+ok 'addresses inside instructions are refused' [ "$cut" -ge 1 ]
+run "$FATHOM" trace --dry-run -e "uprobe:$TMP/typed:0x10 { @ = count(); }"
+expect_status 1
+expect_err 'typed:0x10: no function is there'
 run "$FATHOM" trace --dry-run -e "uprobe:$TMP/typed:many+100000 { @ = count(); }"
 expect_err 'Offset outside the function bounds'
 

@@ -168,12 +168,6 @@ static bool check_offset(struct comp *c, const struct spec *s, const char *path,
 	return true;
 }
 
-static bool try_function(void *ctx, const char *name)
-{
-	suggest_try(ctx, name);
-	return false;
-}
-
 static int functions_of(const char *path, bool (*match)(void *ctx, const char *name), void *ctx,
 			struct arena *arena, elf_functions *ret, struct err *e)
 {
@@ -183,6 +177,46 @@ static int functions_of(const char *path, bool (*match)(void *ctx, const char *n
 	if (rc >= 0)
 		elf_list_functions(&elf, match, ctx, arena, ret);
 	return rc;
+}
+
+static bool every_function(void *ctx, const char *name)
+{
+	(void)ctx;
+	(void)name;
+	return true;
+}
+
+/* A place without a name: instructions are counted from the function that it is in. */
+static bool check_address(struct comp *c, const struct spec *s, const char *path, u64 offset)
+{
+	const struct elf_function *in = NULL;
+	elf_functions all = { 0 };
+	bool ok = c->opts->unsafe;
+
+	if (ok)
+		return true;
+	functions_of(path, every_function, NULL, &c->arena, &all, NULL);
+	vec_each(it, &all) {
+		if (offset - it->offset < it->size)
+			in = it;
+	}
+	if (in) {
+		ok = check_offset(c, s, path, in, offset - in->offset);
+	} else {
+		diag_error(&c->diags, s->at,
+			   "Could not determine instruction boundary for %s: no function is there",
+			   s->text);
+		diag_hint(&c->diags, "Use --unsafe to force attachment. WARNING: This option could "
+				     "lead to data corruption in the target process.");
+	}
+	vec_release(&all);
+	return ok;
+}
+
+static bool try_function(void *ctx, const char *name)
+{
+	suggest_try(ctx, name);
+	return false;
 }
 
 static int offset_of(const char *path, u64 vaddr, u64 *ret, struct err *e)
@@ -239,7 +273,7 @@ static void expand_functions(struct comp *c, const struct provider *p, const str
 	if (parse_u64(name, &address, NULL) == 0) {
 		if (offset_of(path, address, &offset, &e) < 0)
 			diag_error(&c->diags, s->at, "%s", e.what);
-		else
+		else if (check_address(c, s, path, offset))
 			add_target(c, p, s, path, shown, name, offset);
 		err_release(&e);
 		return;

@@ -7,6 +7,7 @@
 #include "lang/front/fmt.h"
 #include "lang/run/run.h"
 #include "lang/fn/signals.h"
+#include "symbol/demangle.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -140,6 +141,9 @@ static void add_target(struct run *r, const struct type *t, u64 i, struct buf *o
 	if (i >= r->c->targets.len)
 		return;
 	g = &r->c->targets.items[i];
+	if (t->kind == T_FUNC && g->event && r->c->config.cpp_demangle &&
+	    starts_with(g->event, "_Z") && demangle(g->event, out))
+		return;
 	buf_addstr(out, t->kind == T_PROBE ? g->name : g->event ? g->event : g->name);
 }
 
