@@ -42,6 +42,11 @@ expect_status 0
 for name in tick kinds nothing; do
 	expect_out "@[usdt:$TMP/sdt:fathom:$name]: 5"
 done
+# arguments that are not there: bpftrace makes 0 of them
+trace -c "$TMP/sdt" -e "usdt:$TMP/sdt:fathom:nothing { @ = arg0; }"
+expect_status 1
+run "$FATHOM" bpftrace -c "$TMP/sdt" -e "usdt:$TMP/sdt:fathom:nothing { @[arg0, arg11] = count(); }"
+expect_out '@[0, 0]: 5'
 trace -l "usdt:$TMP/sdt:*"
 is 'the list of probes' "$(sort -u <<<"$out")" "$(printf "usdt:$TMP/sdt:fathom:%s\n" kinds nothing tick)"
 trace -e "usdt:$TMP/sdt:fathom:absent { }"

@@ -286,7 +286,7 @@ static void emit_args(struct gen *g, struct node *n, struct val *ret)
 
 static u32 arg_number(const char *name)
 {
-	return (u32)(name[3] - '0');
+	return (u32)strtoul(name + strlen("arg"), NULL, 10);
 }
 
 static void check_arg(struct comp *c, struct node *n)
@@ -526,6 +526,8 @@ static const struct builtin table[] = {
 	{ "arg7", check_arg, emit_arg },
 	{ "arg8", check_arg, emit_arg },
 	{ "arg9", check_arg, emit_arg },
+	{ "arg10", check_arg, emit_arg },
+	{ "arg11", check_arg, emit_arg },
 	{ "sarg0", check_sarg, emit_sarg },
 	{ "sarg1", check_sarg, emit_sarg },
 	{ "sarg2", check_sarg, emit_sarg },

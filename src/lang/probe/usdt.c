@@ -225,8 +225,9 @@ static const struct type *arg_type(struct comp *c, u32 n)
 {
 	struct usdt_arg a;
 
+	/* for bpftrace one that does not exist is 0 */
 	if (!find_arg(c->at->target, n, &a))
-		return NULL;
+		return c->opts->compat ? type_int(&c->types, 8, false) : NULL;
 	return type_int(&c->types, a.size, a.is_signed);
 }
 
@@ -236,8 +237,10 @@ static void emit_arg(struct gen *g, u32 n, struct val *ret)
 	struct val tmp;
 	vreg r, x;
 
-	if (!find_arg(g->target, n, &a))
+	if (!find_arg(g->target, n, &a)) {
+		*ret = gen_reg(ir_imm(&g->ir, 0));
 		return;
+	}
 	if (a.base < 0 && a.index < 0) {
 		/* Constants are written as signed numbers whatever they are. */
 		r = ir_imm(&g->ir, a.offset);
