@@ -71,7 +71,12 @@ static int prepare(struct trace_marks *m, const char *clock, struct err *e)
 static bool wants(const struct recorder *r, size_t *ret_source)
 {
 	struct tracefs fs = TRACEFS_INIT;
+	bool any = false;
 
+	vec_each(s, &r->sources)
+		any |= s->attr.type == PERF_TYPE_TRACEPOINT;
+	if (!any)
+		return false;
 	*ret_source = tracefs_open(&fs, NULL) < 0 ? SIZE_MAX : find_source(r, &fs);
 	tracefs_release(&fs);
 	return *ret_source != SIZE_MAX;
