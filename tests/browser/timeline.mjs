@@ -276,7 +276,7 @@ for (const [file, json] of [
 	check(`${file}: no complaint`, page.problems, []);
 	await page.close();
 }
-/* A click on a wait says what it is and who ended it; a button leads there. */
+/* A click on a wait says what it is, and its waker; a button leads there. */
 async function details(page, file) {
 	const at = await page.evaluate(() => {
 		const { data, picture } = window.timeline,
@@ -314,7 +314,7 @@ async function details(page, file) {
 		/waiting for a pipe [\d.]+ (ms|s)/.test(await page.evaluate(() => document.querySelector('.picked').textContent)),
 		true
 	);
-	check(`${file}: ... and who ended it`, /^woken by writer \d+$/.test(await page.locator('#waker').textContent()), true);
+	check(`${file}: ... and its waker`, /^woken by writer \d+$/.test(await page.locator('#waker').textContent()), true);
 	await page.locator('#waker').click();
 	check(
 		`${file}: ... which is one click away`,
