@@ -32,6 +32,7 @@ void known_lines_release(struct known_lines *k);
 struct image_lines {
 	struct srcline *srcline; /* NULL: none */
 	bool tried;
+	bool asked;              /* since symbols_lines_rest() was called last */
 	u64 shift;               /* address in the debug file - address in the file itself */
 	VEC(u32) names;          /* string of @srcline -> id of the store's name; 0: not made yet */
 	const char *why;         /* there are none */

@@ -72,6 +72,7 @@ static struct srcline *lines_of(struct symbols *s, const struct module *m)
 	_cleanup_elf_ struct elf elf = ELF_INIT;
 	struct module probe = *m;
 
+	l->asked = true;
 	if (l->tried)
 		return l->srcline;
 	l->tried = true;

@@ -116,12 +116,14 @@ int lines_cache_write(const struct symbols *s, struct image *img, bool all, u64 
 void symbols_lines_rest(struct symbols *s)
 {
 	vec_each(img, &s->images) {
-		const struct image_lines *l = &(*img)->lines;
+		struct image_lines *l = &(*img)->lines;
 		struct srcline_counts c;
 		u64 size;
 
-		if (!l->srcline)
+		if (!l->srcline || l->asked) {
+			l->asked = false;
 			continue;
+		}
 		srcline_counts(l->srcline, &c);
 		if (lines_cache_wanted(s, *img) &&
 		    (c.indexed || !l->index || lineindex_is_broken(l->index)))

@@ -110,8 +110,9 @@ bool symbols_lines_cost(struct symbols *s, u32 module, u64 *ret_bytes);
 /* From now on only what is in the index on disk is reported: no debug information is opened. */
 void symbols_lines_close(struct symbols *s, u32 module);
 /*
- * Debug information that is open holds many times the memory of names. For what runs for long: what
- * it answered is written to the cache, and it is opened again when something else is asked.
+ * Debug information that is open holds many times the memory of names. For what runs for long: that
+ * which was not asked since the last call is closed, with its answers written to the cache; when
+ * something else is asked, it is opened again.
  */
 void symbols_lines_rest(struct symbols *s);
 /*

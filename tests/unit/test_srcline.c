@@ -197,6 +197,7 @@ TEST(lines_are_known_after_a_rest)
 			size_t n = symbols_lines(s, module, at, before, ARRAY_SIZE(before));
 
 			symbols_lines_rest(s);
+			symbols_lines_rest(s);
 			CHECK(symbols_module_info(s, module, &info));
 			CHECK_EQ(info.lines_indexed, 0); /* nothing is open */
 			CHECK_EQ(symbols_lines(s, module, at, after, ARRAY_SIZE(after)), n);
