@@ -14,7 +14,10 @@ enum {
 };
 #define GONE_NS  (30 * NSEC_PER_SEC)
 #define WATCH_NS NSEC_PER_SEC /* between two looks at what processes made */
-enum { WATCH_SHARE = 100 };   /* ... which may take this part of the time */
+enum {
+	WATCH_SHARE = 100, /* ... which may take this part of the time, ... */
+	LOOK_SHARE = 10,   /* ... and those at one process because of code that is new, this */
+};
 
 void feed_program_free(struct feed_program *p)
 {
@@ -236,13 +239,19 @@ static struct feed_program *replace_program(struct unwind_feed *f, struct feed_p
 int feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
 {
 	struct feed_program *p = find_program(f, pid);
+	const u64 now = clock_mono_ns();
 	int rc;
 
 	if (!p || p->bin.version.size != program)
 		p = replace_program(f, p, pid, program);
-	p->looked = clock_mono_ns();
+	if (now < p->rests)
+		return 0; /* it is asked for again */
+	p->looked = now;
 	rc = refresh_code(p, e);
-	return rc ? rc : publish_code(f, p, e);
+	if (!rc)
+		rc = publish_code(f, p, e);
+	p->rests = now + (clock_mono_ns() - now) * LOOK_SHARE;
+	return rc;
 }
 
 static const struct unwind_rule *code_rule(const struct unwind_feed *f,

@@ -31,7 +31,8 @@ struct feed_program {
 	struct hotspot hotspot;
 	struct code_rows trampolines;
 	const struct code_rows *code; /* the one or the other; NULL: nothing is known about it */
-	u64 looked;                   /* when its code was walked last */
+	u64 looked;                   /* when its code was walked last ... */
+	u64 rests;                    /* ... and it is not again before this */
 	struct mapwatch map;          /* its perf map */
 	u64 gone; /* when its process was first seen to have ended; 0: not yet */
 };
