@@ -57,13 +57,15 @@ async function hotcold() {
 	await page.screenshot({ path: `${to}/hotcold.png` });
 }
 
-// A tenth of the time, with its wake-ups.
+// A part of the time in which one wakes the other, along the whole chain.
 async function timeline() {
-	const page = await open('timeline.html', 640);
+	const page = await open('timeline.html', 470);
 	await page.evaluate(() => {
 		const { picture, data } = window.timeline;
+		const wakes = Array.from({ length: data.wakes.length / 4 }, (_, k) => picture.wake(k));
+		const last = wakes.find((w) => data.tasks[w.wakee].comm === 'chain-a' && w.time > data.length * 0.4);
 
-		picture.show(data.length * 0.4, data.length / 30);
+		picture.show(last.time - data.length / 45, data.length / 30);
 		window.timeline.draw();
 	});
 	await page.waitForTimeout(200);
