@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shared
 #
 # Stacks of java: compiled code has neither frame information nor, by default, frame pointers.
 # shellcheck source=tests/lib/test.sh
