@@ -24,6 +24,7 @@ struct stat_args {
 	u64 interval_count;
 	bool interval_clear;
 	bool summary;
+	bool no_word;
 	u64 delay;
 	u64 timeout;
 	const char *separator;

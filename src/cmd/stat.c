@@ -443,7 +443,7 @@ static int finish(struct stat_job *j)
 	int rc = 0;
 
 	j->form.interval = false;
-	j->form.summary = j->args->interval != 0;
+	j->form.summary = j->args->interval != 0 && !j->args->no_word;
 	if (j->stat.spans.len)
 		rc = show(j);
 	if (rc < 0)

@@ -110,6 +110,12 @@ for line in 'kmem stat --page' 'lock contention -Y mutex' 'kwork report -k irq';
 	expect_err 'is missing here'
 done
 
+run perf stat -e task-clock -x, -I50 --interval-count 1 --summary
+like 'the sums at the end begin with a word' "$out$err" '^ +summary,'
+run perf stat -e task-clock -x, -I50 --interval-count 1 --summary --no-csv-summary
+unlike '--no-csv-summary: without' "$out$err" 'summary'
+like '--no-csv-summary: the sums' "$out$err" '^[0-9.]+,msec,task-clock,'
+
 # --- the kernel's events ---------------------------------------------------------------------------
 
 if [ -e $tracing/sched/sched_switch ]; then
