@@ -767,8 +767,20 @@ static void note_unseen(struct hotspot *h, u64 now)
 {
 	const struct hotspot_blob *old = h->old_blobs.items, *new = h->blobs.items;
 
-	if (h->names && each_other(h, old, h->old_blobs.len, new, h->blobs.len, now))
+	if (!h->names)
+		return;
+	h->freed = each_other(h, old, h->old_blobs.len, new, h->blobs.len, now) > 0;
+	if (h->freed)
 		each_other(h, new, h->blobs.len, old, h->old_blobs.len, now);
+}
+
+void hotspot_ended(struct hotspot *h)
+{
+	const u64 now = clock_mono_ns();
+
+	if (h->freed)
+		each_other(h, h->blobs.items, h->blobs.len, NULL, 0, now);
+	h->freed = false;
 }
 
 int hotspot_refresh(struct hotspot *h, struct err *e)

@@ -110,7 +110,8 @@ struct hotspot {
 	bool scopes_inside;
 	u32 version; /* of java: 17 */
 	bool has_names;
-	bool changed;             /* the last walk found other code than the one before it */
+	bool changed;             /* the last walk found other code than the one before it, ... */
+	bool freed;               /* ... and some of that gone */
 	u64 looked;               /* when the code was walked last, CLOCK_MONOTONIC */
 	struct code_names *names; /* what the code is called goes there, unless NULL */
 	struct code_rows code;
@@ -128,6 +129,9 @@ int hotspot_init(struct hotspot *h, int pid, struct err *e);
 void hotspot_release(struct hotspot *h);
 /* Walks the code and makes h->code; new code gets names. */
 int hotspot_refresh(struct hotspot *h, struct err *e);
+
+/* The process has ended: what it did with its code after the last walk is not known. */
+void hotspot_ended(struct hotspot *h);
 
 /*
  * Gives an interpreted method (unwind_method_word()) its name. A class that is unloaded leaves its

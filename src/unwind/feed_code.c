@@ -12,8 +12,9 @@ enum {
 	MAX_PROGRAMS = 4096, /* processes with run-time code that are remembered */
 	MIN_PAGE_ROWS = 16,
 };
-#define GONE_NS  (30 * NSEC_PER_SEC)
-#define WATCH_NS NSEC_PER_SEC /* between two looks at what processes made */
+#define GONE_NS      (30 * NSEC_PER_SEC)
+#define WATCH_NS     NSEC_PER_SEC /* between two looks at what processes made */
+#define REST_MOST_NS (500 * NSEC_PER_MSEC)
 enum {
 	WATCH_SHARE = 100, /* ... which may take this part of the time, ... */
 	LOOK_SHARE = 10,   /* ... and those at one process because of code that is new, this */
@@ -69,12 +70,14 @@ static void drop_gone(struct unwind_feed *f)
 	for (size_t i = f->programs.len; i--;) {
 		struct feed_program *p = f->programs.items[i];
 
-		if (!kill((pid_t)p->pid, 0) || errno != ESRCH)
+		if (!kill((pid_t)p->pid, 0) || errno != ESRCH) {
 			p->gone = 0;
-		else if (!p->gone)
+		} else if (!p->gone) {
 			p->gone = now;
-		else if (now - p->gone > GONE_NS)
+			hotspot_ended(&p->hotspot);
+		} else if (now - p->gone > GONE_NS) {
 			drop_program(f, p->pid);
+		}
 	}
 }
 
@@ -250,7 +253,7 @@ int feed_code(struct unwind_feed *f, u32 pid, u64 program, struct err *e)
 	rc = refresh_code(p, e);
 	if (!rc)
 		rc = publish_code(f, p, e);
-	p->rests = now + (clock_mono_ns() - now) * LOOK_SHARE;
+	p->rests = now + MIN((clock_mono_ns() - now) * LOOK_SHARE, (u64)REST_MOST_NS);
 	return rc;
 }
 
