@@ -465,7 +465,6 @@ static int add_places(struct context *ctx, const struct probe_args *a, const str
 		      const char *text, struct probe_dwarf *d, const place_list *places)
 {
 	size_t added = 0, left_out = 0;
-	const char *last = NULL;
 	_cleanup_free_ char *next = NULL;
 	int r = 0;
 
@@ -489,12 +488,14 @@ static int add_places(struct context *ctx, const struct probe_args *a, const str
 	if (!added)
 		return r;
 	err_release(&ctx->err);
-	last = added > 1 ? "*" : "";
 	if (left_out)
 		log_warn("%zu of %zu places are left out: the variables are not there", left_out,
 			 places->len);
-	if (!a->dry_run)
-		fprintf(ctx->out, "\nnext: fathom record -e '%s%s' -a -d 5s\n", next, last);
+	if (!a->dry_run) /* scripts for perf cut off as many lines as it prints */
+		fprintf(ctx->out,
+			ctx->as_perf ? "\nUse:\n\n\tperf record -e %s%s sleep 1\n\n"
+				     : "\nnext: fathom record -e '%s%s' -a -d 5s\n",
+			next, added > 1 ? "*" : "");
 	return 0;
 }
 
