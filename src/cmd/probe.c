@@ -489,8 +489,7 @@ static int add_places(struct context *ctx, const struct probe_args *a, const str
 		return r;
 	err_release(&ctx->err);
 	if (left_out)
-		log_warn("%zu of %zu places are left out: the variables are not there", left_out,
-			 places->len);
+		log_warn("%zu of %zu places are left out: no variables", left_out, places->len);
 	if (!a->dry_run) /* scripts for perf cut off as many lines as it prints */
 		fprintf(ctx->out,
 			ctx->as_perf ? "\nUse:\n\n\tperf record -e %s%s sleep 1\n\n"
