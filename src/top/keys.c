@@ -194,12 +194,13 @@ static void show_keys(struct top *t)
 /* What a line of the list says is done, on the screen that it is about. */
 void keys_chosen(struct top *t, int line)
 {
-	const struct top_key *k = &keys[line];
+	const struct top_key *k;
 
 	if ((size_t)line >= ARRAY_SIZE(keys)) {
 		top_go(t, line - (int)ARRAY_SIZE(keys));
 		return;
 	}
+	k = &keys[line];
 	if (k->screen)
 		top_go(t, top_screen_find(k->screen));
 	top_press(t, &(struct input){ .key = k->key });
