@@ -764,7 +764,7 @@ static const struct example probe_examples[] = {
 	{ "fathom probe -x ./program --vars main:3", "variables that exist at a line" },
 	{ "fathom probe -x ./program --add 'main:3 argc'", "a named event with a variable" },
 	{ "fathom probe --add 'vfs_read count=%dx'", "a function of the kernel, with a register" },
-	{ "fathom probe -x ./program '%fathom:*'",
+	{ "fathom probe -x ./server '%fathom:*'",
 	  "the markers of include/fathom.h, to record them" },
 	{ "fathom probe --del '*'", "delete all probes" },
 	{ 0 },

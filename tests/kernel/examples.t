@@ -7,7 +7,7 @@
 # after a moment; a privilege or mechanism that this machine lacks (status 3) is a skip.
 . "$(dirname "$0")/../lib/test.sh"
 need_root
-need_cmd pgrep
+need_cmd pgrep cc
 
 cd "$TMP" || exit 1
 mkdir bin cache
@@ -27,6 +27,7 @@ seq 1 200 | awk '{ print $1 / 100, $1 * 37 % 91 }' > latencies.txt
 for name in cpu old new heap; do fathom export -q --format pprof -o "$name.pb.gz" 2> /dev/null; done
 fathom export -q -o cpu.speedscope.json 2> /dev/null
 ln -s "$WORKLOADS/burn" program
+cc -O2 -g -I "$TOP/include" -o server "$TOP/docs/examples/marks.c"
 for name in old new; do
 	printf '#!/bin/sh\nexec true\n' > $name && chmod +x $name
 done
@@ -70,7 +71,7 @@ ok "commands have examples" test -s examples.txt
 at_once=8
 run_example() { # NUMBER NAME COMMAND
 	local dir=work.$1
-	mkdir "$dir" && cp -a ./*.data fathom.data.old ./*.folded latencies.txt program old new big mytool.bt ./[ab].json \
+	mkdir "$dir" && cp -a ./*.data fathom.data.old ./*.folded latencies.txt program server old new big mytool.bt ./[ab].json \
 		./box.* other.token Makefile "$dir/"
 	[ "$2" = import ] && cp ./*.pb.gz ./*.speedscope.json "$dir/"
 	[ -e core ] && ln core "$dir/core"
