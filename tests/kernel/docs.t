@@ -10,6 +10,8 @@ need_cmd python3 cc
 need_file "$WORKLOADS/burn"
 cd "$TMP" || exit 1
 export XDG_CACHE_HOME=$TMP/cache
+# as on a terminal: the pages show trees with lines
+export LC_ALL=C.UTF-8
 mkdir bin
 ln -s "$FATHOM" bin/fathom
 PATH=$TMP/bin:$PATH
