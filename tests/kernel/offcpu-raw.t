@@ -100,7 +100,7 @@ expect_status 0
 expect_err "unwound in the kernel"
 run "$FATHOM" fold -i cpu.data
 like "sampled: whole stacks" "$out" '^burn;_start;.*;main;work;a'
-run "$FATHOM" trace -e 'tracepoint:syscalls:sys_enter_clock_nanosleep /comm == "sleeper"/ { @[ustack] = count(); }' \
+run "$FATHOM" trace -e 'tracepoint:syscalls:sys_enter_clock_nanosleep /comm == "sleeper" && pid == cpid/ { @[ustack] = count(); }' \
 	-c "$WORKLOADS/block sleep --count 3"
 expect_status 0 "trace"
 # the first may come before the table that it is unwound by

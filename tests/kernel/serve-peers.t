@@ -255,6 +255,7 @@ expected 7 'one that is a peer, with names that are markup' '^live'
 wait_until has_frames 7 2
 unlike 'no escape sequence comes through' "$(cat stream.out; ask /api/v1/peers; ask /api/v1/peers/7/history)" '\\u001b|'$'\e'
 unlike 'its events are not ours' "$(cat stream.out)" 'event: job'
+wait_until grep -q '^data: {"t":' stream.out
 like 'the page still has its own frames' "$(cat stream.out)" '^data: \{"t":'
 is 'the HTTP side has not crashed' "$(pgrep -P "$page_server" -x fathom-http)" "$http_side"
 memory=$(awk '/^Rss:/ { print $2 }' "/proc/$http_side/smaps_rollup" 2>/dev/null || echo 0)
