@@ -281,7 +281,7 @@ async function details(page, file) {
 	const at = await page.evaluate(() => {
 		const { data, picture } = window.timeline,
 			reader = data.tasks.findIndex((t) => t.comm === 'reader'),
-			pipe = data.words.indexOf('waiting for a pipe'),
+			pipe = data.words.indexOf('waiting for a pipe or queue'),
 			waits = [...data.ofTask[reader]].filter((i) => data.does(i) === pipe && window.timeline.wakeOf(i)),
 			longest = waits.reduce((a, i) => (data.span(i) > data.span(a) ? i : a), waits[0]),
 			row = data.rows.indexOf(reader);
@@ -304,14 +304,14 @@ async function details(page, file) {
 		};
 		window.timeline.draw();
 		delete painter.text;
-		return said.includes('waiting for a pipe');
+		return said.includes('waiting for a pipe or queue');
 	});
 
 	check(`${file}: a wait that has room for it says what it is`, words, true);
 	await page.mouse.click(...at);
 	check(
 		`${file}: a click on it says how long it was`,
-		/waiting for a pipe [\d.]+ (ms|s)/.test(await page.evaluate(() => document.querySelector('.picked').textContent)),
+		/waiting for a pipe or queue [\d.]+ (ms|s)/.test(await page.evaluate(() => document.querySelector('.picked').textContent)),
 		true
 	);
 	check(`${file}: ... and its waker`, /^woken by writer \d+$/.test(await page.locator('#waker').textContent()), true);
