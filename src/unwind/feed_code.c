@@ -17,7 +17,7 @@ enum {
 #define REST_MOST_NS (500 * NSEC_PER_MSEC)
 enum {
 	WATCH_SHARE = 100, /* ... which may take this part of the time, ... */
-	LOOK_SHARE = 10,   /* ... and those at one process because of code that is new, this */
+	LOOK_SHARE = 2,    /* ... and those at one process because of code that is new, half */
 };
 
 void feed_program_free(struct feed_program *p)
