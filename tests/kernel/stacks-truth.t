@@ -274,6 +274,7 @@ def py_a(i):
 def py_b(i):
     time.sleep(0.0005)
 a, b = KIND(py_a), KIND(py_b)
+time.sleep(0.3) # the tables of what is mapped by now have come before the first call
 lib.calls(a, b, int(sys.argv[1]))
 END_PY
 if /usr/bin/python3 -c 'import sys, ctypes; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
