@@ -192,7 +192,8 @@ async function help(file) {
 	await page.close();
 }
 
-const PICTURES = ['offsets.svg', 'latency.svg', 'diff.svg', 'graph.svg', 'wide.svg', 'many.svg', 'bars.svg'];
+const PICTURES = ['offsets.svg', 'latency.svg', 'diff.svg', 'graph.svg', 'wide.svg', 'many.svg', 'bars.svg',
+	'utilization.svg', 'wakers.svg'];
 
 await subsecond();
 await latency();

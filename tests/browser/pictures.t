@@ -5,6 +5,8 @@
 . "$(dirname "$0")/../lib/test.sh"
 # shellcheck source=tests/lib/browser.sh
 . "$(dirname "$0")/../lib/browser.sh"
+need_root
+need_file "$WORKLOADS/burn"
 cd "$TMP" || exit 1
 
 for i in 0 1 2 3 4 5 6 7 8 9; do
@@ -31,6 +33,9 @@ done >many
 echo 'main;another 4000' >>many
 "$FATHOM" flame many --minwidth 0.5 -o many.svg || fail 'draw many boxes'
 "$FATHOM" components after -o bars.svg || fail 'draw bars'
+"$FATHOM" record -q -a -F 499 -o machine.data -- "$WORKLOADS/burn" --seconds 1 a=1 >/dev/null || fail 'record the machine'
+"$FATHOM" heatmap -t utilization -i machine.data -o utilization.svg || fail 'draw utilization'
+"$FATHOM" offwake -o wakers.svg -- "$WORKLOADS/block" pipe >/dev/null || fail 'draw wakers'
 
 RUN_TIMEOUT=120
 drive pictures.mjs
