@@ -736,52 +736,7 @@ static void begin_anew(struct hotspot *h)
 		map_put(&h->by_address, h->old_blobs.items[i].address, i + 1);
 }
 
-/* --- what was not seen ------------------------------------------------------------------------ */
-
-/* Marks those of @a that are not in @b, and counts them; both are in the order of their addresses.
- */
-static u32 each_other(struct hotspot *h, const struct hotspot_blob *a, size_t n_a,
-		      const struct hotspot_blob *b, size_t n_b, u64 now)
-{
-	u32 n = 0;
-
-	for (size_t i = 0, j = 0; i < n_a; i++) {
-		while (j < n_b && b[j].address < a[i].address)
-			j++;
-		if (j < n_b && b[j].address == a[i].address && b[j].identity == a[i].identity)
-			continue;
-		hotspot_mark_unseen(h, &(struct code_name){ .time = h->looked,
-							    .sure = now,
-							    .start = a[i].code,
-							    .size = a[i].end - a[i].code });
-		n++;
-	}
-	return n;
-}
-
-/*
- * Code is freed: where it was, others may come and go before the next look, until one is seen
- * there. So may others have been where new code is. What was there in between has no name.
- */
-static void note_unseen(struct hotspot *h, u64 now)
-{
-	const struct hotspot_blob *old = h->old_blobs.items, *new = h->blobs.items;
-
-	if (!h->names)
-		return;
-	h->freed = each_other(h, old, h->old_blobs.len, new, h->blobs.len, now) > 0;
-	if (h->freed)
-		each_other(h, new, h->blobs.len, old, h->old_blobs.len, now);
-}
-
-void hotspot_ended(struct hotspot *h)
-{
-	const u64 now = clock_mono_ns();
-
-	if (h->freed)
-		each_other(h, h->blobs.items, h->blobs.len, NULL, 0, now);
-	h->freed = false;
-}
+/* --- all of it ------------------------------------------------------------------------------- */
 
 int hotspot_refresh(struct hotspot *h, struct err *e)
 {
@@ -802,7 +757,7 @@ int hotspot_refresh(struct hotspot *h, struct err *e)
 	for (int i = 0; i < n; i++)
 		walk_heap(h, &heaps[i]);
 	h->changed |= h->blobs.len != h->old_blobs.len;
-	note_unseen(h, now);
+	hotspot_note_unseen(h, now);
 	h->looked = now;
 	return 0;
 }

@@ -129,6 +129,8 @@ int hotspot_init(struct hotspot *h, int pid, struct err *e);
 void hotspot_release(struct hotspot *h);
 /* Walks the code and makes h->code; new code gets names. */
 int hotspot_refresh(struct hotspot *h, struct err *e);
+/* Marks what others may have had code in since the last look; @now: when this one began. */
+void hotspot_note_unseen(struct hotspot *h, u64 now);
 
 /* The process has ended: what it did with its code after the last walk is not known. */
 void hotspot_ended(struct hotspot *h);
