@@ -254,7 +254,7 @@ runs_for() { wait_until had_ticks "$1" $(($(cpu_ticks "$1") + $2)); }
 
 has_threads() { [ "$(find "/proc/$1/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -ge "$2" ]; }
 
-watches() { ls -l "/proc/$1/fd" 2>/dev/null | grep -q 'anon_inode:\[perf_event\]'; }
+watches() { [ -n "$(find "/proc/$1/fd" -lname 'anon_inode:\[perf_event\]' 2>/dev/null)" ]; }
 
 need_root() { [ "$(id -u)" -eq 0 ] || plan_skip "needs root"; }
 
